@@ -1,0 +1,53 @@
+# Every target sets up what it needs inside this checkout; only Python >= 3.11 and a C++20 compiler are assumed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+NATIVE := $(shell find native -name '*.cpp' -o -name '*.hpp') CMakeLists.txt
+CPP := $(shell find native -name '*.cpp' -o -name '*.hpp')
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PYTEST := $(BIN)/python -m pytest
+JOBS ?= 2
+
+.PHONY: demo test check bench sanitize fuzz format build clean
+.DEFAULT_GOAL := test
+
+$(VENV)/.tools: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install "scikit-build-core>=1.1" "nanobind>=3.1,<4" "nanobind-backend>=1.0" "cmake>=3.25" ninja
+	touch $@
+
+# Editable: Python files are live, the native core is rebuilt when one of its files changes.
+$(VENV)/.built: $(VENV)/.tools $(NATIVE)
+	$(PIP) install --no-build-isolation --editable ".[dev]"
+	$(BIN)/python -m nanobind.stubgen -q -m misstep._core -o src/misstep/_core.pyi
+	touch $@
+
+# Peers are large; a machine that cannot install them still runs every other test (they skip and say so).
+$(VENV)/.peers: $(VENV)/.built
+	$(PIP) install --no-build-isolation ".[peers]" --no-deps --dry-run >/dev/null 2>&1; \
+	$(PIP) install "up-fast-downward==1.0.0" "unified-planning==1.3.0" "pyperplan==2.1" || echo "peers are not available here"
+	touch $@
+
+build: $(VENV)/.built
+
+demo: $(VENV)/.built
+	$(BIN)/misstep demo
+
+test: $(VENV)/.built $(VENV)/.peers
+	$(PYTEST) -n $(JOBS) -q
+
+check: $(VENV)/.built
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/vulture
+	$(BIN)/clang-format --dry-run --Werror $(CPP)
+
+format: $(VENV)/.built
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+	$(BIN)/clang-format -i $(CPP)
+
+clean:
+	rm -rf $(VENV) build dist src/misstep/_core.pyi

@@ -1,0 +1,8 @@
+// What the binding files share. One function a folder of the engine; each adds its classes to the module.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace nb = nanobind;
+
+void bind_errors(nb::module_& m);

@@ -1,0 +1,25 @@
+// Native errors become the classes of misstep.errors, so that one `except` serves both languages.
+#include "util/error.hpp"
+
+#include "bind/bind.hpp"
+
+namespace {
+
+void raise_as(const char* class_name, const std::exception& error) {
+    nb::object type = nb::module_::import_("misstep.errors").attr(class_name);
+    PyErr_SetString(type.ptr(), error.what());
+}
+
+}  // namespace
+
+void bind_errors(nb::module_&) {
+    nb::register_exception_translator([](const std::exception_ptr& error, void*) {
+        try {
+            std::rethrow_exception(error);
+        } catch (const misstep::UnsupportedFeature& e) {
+            raise_as("UnsupportedFeature", e);
+        } catch (const misstep::InputError& e) {
+            raise_as("InputError", e);
+        }
+    });
+}

@@ -1,0 +1,24 @@
+"""Every error a user can meet. Messages say what, where, the offending value and what to do next."""
+
+class MisstepError(Exception):
+    """The base of all errors that misstep raises on purpose; the command line turns them into exit code 4."""
+
+
+class InputError(MisstepError):
+    """A file or an argument is wrong. The message starts with `file:line:column:` where there is a file."""
+
+
+class UnsupportedFeature(InputError):
+    """The input is legal, but uses a construct that misstep does not handle; the message names it."""
+
+
+class PolicyError(MisstepError):
+    """A policy could not be loaded or raised while it was asked."""
+
+
+class FlakyPolicy(PolicyError):
+    """The same state was asked twice and got different answers."""
+
+
+class CertificateError(MisstepError):
+    """A certificate does not prove what it says."""
