@@ -1,0 +1,41 @@
+"""PDDL: a checked domain and problem as values, with errors that name file, line and column."""
+
+from misstep.formats.pddl.domain import parse_domain, read_domain
+from misstep.formats.pddl.model import (
+    And,
+    Atom,
+    Domain,
+    Exists,
+    Forall,
+    Formula,
+    Imply,
+    Not,
+    Or,
+    Problem,
+    Schema,
+    Signature,
+    Typed,
+)
+from misstep.formats.pddl.problem import parse_problem, read_problem
+from misstep.formats.pddl.unit_cost import without_costs
+
+__all__ = [
+    "And",
+    "Atom",
+    "Domain",
+    "Exists",
+    "Forall",
+    "Formula",
+    "Imply",
+    "Not",
+    "Or",
+    "Problem",
+    "Schema",
+    "Signature",
+    "Typed",
+    "parse_domain",
+    "parse_problem",
+    "read_domain",
+    "read_problem",
+    "without_costs",
+]

@@ -1,0 +1,64 @@
+"""Runs other people's programs: bounded, without leftovers, with their output kept for the error message."""
+
+import os
+import resource
+import signal
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a program ended. `exit_code` is negative for a signal; `timed_out` means that we killed it."""
+
+    exit_code: int
+    output: str
+    timed_out: bool
+
+
+def run_bounded(
+    command: Sequence[str],
+    *,
+    cwd: Path | None = None,
+    max_seconds: float | None = None,
+    max_memory_mb: int | None = None,
+) -> Finished:
+    """Runs a command in a session of its own; on time-out or interrupt the whole process group dies.
+
+    Standard output and error come back as one text. Memory is limited for each process of the group alone.
+    """
+    process = subprocess.Popen(
+        command,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        if max_memory_mb is not None:
+            limit = max_memory_mb * 2**20
+            resource.prlimit(process.pid, resource.RLIMIT_AS, (limit, limit))
+        output, _ = process.communicate(timeout=max_seconds)
+        return Finished(process.returncode, output, timed_out=False)
+    except subprocess.TimeoutExpired:
+        _kill_group(process)
+        output, _ = process.communicate()
+        return Finished(process.returncode, output, timed_out=True)
+    finally:
+        _kill_group(process)
+        if process.stdout is not None:
+            process.stdout.close()
+        process.wait()
+
+
+def _kill_group(process: "subprocess.Popen[str]") -> None:
+    # The group outlives its leader where the program left children behind, so it is asked even after the end.
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return
