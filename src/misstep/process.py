@@ -1,5 +1,6 @@
 """Runs other people's programs: bounded, without leftovers, with their output kept for the error message."""
 
+import contextlib
 import os
 import resource
 import signal
@@ -44,21 +45,19 @@ def run_bounded(
             limit = max_memory_mb * 2**20
             resource.prlimit(process.pid, resource.RLIMIT_AS, (limit, limit))
         output, _ = process.communicate(timeout=max_seconds)
-        return Finished(process.returncode, output, timed_out=False)
     except subprocess.TimeoutExpired:
+        return Finished(process.returncode or -signal.SIGKILL, _kill_group(process), timed_out=True)
+    except BaseException:
         _kill_group(process)
-        output, _ = process.communicate()
-        return Finished(process.returncode, output, timed_out=True)
-    finally:
-        _kill_group(process)
-        if process.stdout is not None:
-            process.stdout.close()
-        process.wait()
+        raise
+    return Finished(process.returncode, output, timed_out=False)
 
 
-def _kill_group(process: "subprocess.Popen[str]") -> None:
-    # The group outlives its leader where the program left children behind, so it is asked even after the end.
-    try:
+def _kill_group(process: "subprocess.Popen[str]") -> str:
+    """Kills the group, returns what it wrote. Its leader was not waited for, so the id is still ours."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        return
+    try:
+        return process.communicate(timeout=5)[0]
+    except (subprocess.TimeoutExpired, ValueError):  # A child that left the group may still hold the pipe.
+        return ""

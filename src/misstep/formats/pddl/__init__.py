@@ -18,6 +18,7 @@ from misstep.formats.pddl.model import (
 )
 from misstep.formats.pddl.problem import parse_problem, read_problem
 from misstep.formats.pddl.unit_cost import without_costs
+from misstep.formats.pddl.walk import atoms_in
 
 __all__ = [
     "And",
@@ -33,6 +34,7 @@ __all__ = [
     "Schema",
     "Signature",
     "Typed",
+    "atoms_in",
     "parse_domain",
     "parse_problem",
     "read_domain",
