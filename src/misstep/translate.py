@@ -4,9 +4,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from misstep.errors import InputError
+from misstep.errors import InputError, LimitReached
 from misstep.formats.pddl import Domain, Problem, without_costs
-from misstep.process import run_bounded
+from misstep.process import Finished, run_bounded
 
 _OUT_OF_MEMORY = 20
 _INPUT_ERROR = 31
@@ -35,23 +35,29 @@ def translate(
         )
         where = f"{domain.source.name}, {problem.source.name}"
         if finished.timed_out:
-            raise InputError(
+            raise LimitReached(
                 f"{where}: the translator was stopped after {max_seconds:g} seconds; "
-                "allow more time or use a smaller problem"
+                "allow more time or use a smaller problem",
+                "seconds",
             )
         sas = here / "task.sas"
         if finished.exit_code == 0 and sas.exists():
             return sas.read_text(encoding="utf-8")
-        raise InputError(f"{where}: {_reason(finished.exit_code, max_memory_mb)}:\n{_tail(finished.output)}")
+        if _out_of_memory(finished, max_memory_mb):
+            allowed = "" if max_memory_mb is None else f" ({max_memory_mb} MB were allowed)"
+            raise LimitReached(
+                f"{where}: the translator ran out of memory{allowed}; allow more or use a smaller problem", "memory"
+            )
+        reason = f"the translator failed with exit code {finished.exit_code}; its last words"
+        if finished.exit_code == _INPUT_ERROR:
+            reason = "the translator does not accept this PDDL; its message"
+        raise InputError(f"{where}: {reason}:\n{_tail(finished.output)}")
 
 
-def _reason(exit_code: int, max_memory_mb: int | None) -> str:
-    if exit_code == _OUT_OF_MEMORY or (max_memory_mb is not None and exit_code < 0):
-        limit = "" if max_memory_mb is None else f" (limit {max_memory_mb} MB)"
-        return f"the translator ran out of memory{limit}; allow more or use a smaller problem. Its last words"
-    if exit_code == _INPUT_ERROR:
-        return "the translator does not accept this PDDL; its message"
-    return f"the translator failed (exit code {exit_code}); its last words"
+def _out_of_memory(finished: Finished, max_memory_mb: int | None) -> bool:
+    if finished.exit_code == _OUT_OF_MEMORY or "MemoryError" in finished.output:
+        return True
+    return max_memory_mb is not None and finished.exit_code < 0
 
 
 def _tail(output: str, *, lines: int = 12) -> str:
