@@ -10,7 +10,7 @@ class Blind:
 
 @dataclass(frozen=True)
 class HMax:
-    """h^max: the cost of the hardest goal fact when deletes are ignored. Admissible; infinite means a dead end."""
+    """h^max: the cost of the hardest goal fact, deletes ignored. Admissible; infinite means a dead end."""
 
 
 @dataclass(frozen=True)

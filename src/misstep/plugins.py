@@ -45,7 +45,7 @@ class PartInfo:
 
 def option(default: T, help: str) -> T:
     """Declares a field of a part with its default and its help."""
-    return typing.cast("T", dataclasses.field(default=default, metadata={"help": help}))
+    return dataclasses.field(default=default, metadata={"help": help})
 
 
 def make_part(kind: str, text: str) -> Any:
@@ -107,7 +107,7 @@ def _load(entry: EntryPoint) -> type[Any]:
         cls = entry.load()
     except Exception as error:
         raise InputError(
-            f"part `{entry.name}` of {_origin(entry)} cannot be loaded: {error}; update or remove that package"
+            f"part `{entry.name}` of {_origin(entry)} cannot be loaded: {error}; update that package"
         ) from error
     if not isinstance(cls, type) or not dataclasses.is_dataclass(cls):
         raise InputError(f"part `{entry.name}` of {_origin(entry)} is no dataclass; tell its authors")
@@ -150,7 +150,9 @@ def _read_value(value: object, hint: Any, where: str) -> object:
     if origin is typing.Literal:
         if value not in args:
             choices = ", ".join(map(str, args))
-            raise InputError(f"{where}: `{value}` is not one of {choices}; {did_you_mean(value, args) or 'pick one'}")
+            raise InputError(
+                f"{where}: `{value}` is not one of {choices}; {did_you_mean(value, args) or 'pick one'}"
+            )
         return value
     if origin in (typing.Union, types.UnionType):
         if value == "none" and type(None) in args:

@@ -27,7 +27,7 @@ class Task(_core.Task):
         super().__init__(sas_text, source=source)
         self.problem = problem
         self.warnings = list(warnings)
-        """What a user should know about how the task was read, such as schemas that the translator dropped."""
+        """What a user should know about how the task was read, such as dropped action schemas."""
 
     @cached_property
     def pddl(self) -> PddlView | None:
@@ -57,9 +57,7 @@ def load(
     if not isinstance(domain, Domain):
         domain = read_domain(domain)
     read = read_problem(problem, domain)
-    sas = translate(
-        domain, read, unit_cost=unit_cost, max_seconds=max_seconds, max_memory_mb=max_memory_mb
-    )
+    sas = translate(domain, read, unit_cost=unit_cost, max_seconds=max_seconds, max_memory_mb=max_memory_mb)
     warnings = translation_warnings(read, sas, unit_cost=unit_cost)
     try:
         return Task(sas, source=f"{read.source.name} (translated)", problem=read, warnings=warnings)

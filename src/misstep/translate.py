@@ -46,7 +46,8 @@ def translate(
         if _out_of_memory(finished, max_memory_mb):
             allowed = "" if max_memory_mb is None else f" ({max_memory_mb} MB were allowed)"
             raise LimitReached(
-                f"{where}: the translator ran out of memory{allowed}; allow more or use a smaller problem", "memory"
+                f"{where}: the translator ran out of memory{allowed}; allow more or use a smaller problem",
+                "memory",
             )
         reason = f"the translator failed with exit code {finished.exit_code}; its last words"
         if finished.exit_code == _INPUT_ERROR:

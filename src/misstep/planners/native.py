@@ -30,7 +30,7 @@ class NativeSearch:
         task: Task,
         *,
         state: _core.State | None = None,
-        limits: Limits = Limits(),  # noqa: B008 (frozen)
+        limits: Limits = Limits(),
         seed: int | None = None,
     ) -> _core.SearchResult:
         """Searches from `state`, or from the initial state. Same seed, same result."""
@@ -54,7 +54,6 @@ class AStar(NativeSearch):
 
     name = "astar"
     heuristic: HeuristicName = option("lmcut", "estimates the cost to the goal")
-
 
 
 @dataclass(frozen=True)
