@@ -22,9 +22,7 @@ def demo(*, json: Json = False) -> int:
             return plan(domain, problem, json=True)
         task = load(domain, problem)
     warn(task.warnings)
-    note(
-        f"courier: {task.num_variables} variables, {len(task.actions)} actions; cheapest plan with A*, LM-cut:"
-    )
+    note(f"courier: {task.num_variables} variables, {len(task.actions)} actions; a cheapest plan:")
     algorithm = AStar()
     result = algorithm.run(task)
     show(result, result.limit, algorithm=str(algorithm))
