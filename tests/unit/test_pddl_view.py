@@ -5,9 +5,9 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from data import data_folder
 from pddl_simulator import Simulator
 
+from data import data_folder
 from misstep.errors import InputError
 from misstep.formats.pddl import Atom, read_domain
 from misstep.pddl_view import Constant, GroundAtom, LiftedAtom, Parameter
