@@ -25,6 +25,7 @@ class Task(_core.Task):
         warnings: Sequence[str] = (),
     ) -> None:
         super().__init__(sas_text, source=source)
+        self.source = source
         self.problem = problem
         self.warnings = list(warnings)
         """What a user should know about how the task was read, such as dropped action schemas."""
@@ -39,6 +40,11 @@ class Task(_core.Task):
             for variable, size in enumerate(self.domain_sizes)
         ]
         return PddlView(self.problem, names, [action.name for action in self.actions])
+
+    def pruned(self, *, max_seconds: float | None = None) -> "Task":
+        """The task without facts and actions that forward h^2 shows unreachable; ASNet policies expect it."""
+        sas = self.pruned_sas(max_seconds=max_seconds)
+        return Task(sas, source=self.source, problem=self.problem, warnings=self.warnings)
 
 
 def load(

@@ -24,15 +24,17 @@ app = App(
     suppress_keyboard_interrupt=False,
     result_action="return_value",
 )
-app.command("misstep.cli.demo:demo", name="demo")
-app.command("misstep.cli.plan:plan", name="plan")
-app.command("misstep.cli.doctor:doctor", name="doctor")
-app.command("misstep.cli.parts:parts", name="parts")
+_COMMANDS = ("demo", "plan", "doctor", "parts")
+for _name in _COMMANDS:
+    app.command(f"misstep.cli.{_name}:{_name}", name=_name)
 
 
 def run(arguments: Sequence[str]) -> int:
     """Runs one command and returns its exit code; errors go to standard error, never as a traceback."""
     signal.signal(signal.SIGTERM, _interrupt)
+    if not arguments or arguments[0].startswith("-"):
+        for name in _COMMANDS:
+            app[name]  # The overview shows the first line of each command's help, so it has to be loaded.
     try:
         result = app(list(arguments), exit_on_error=False, print_error=False)
         sys.stdout.flush()

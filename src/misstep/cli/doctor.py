@@ -51,8 +51,9 @@ def _core() -> Check:
         from misstep import _core as core
     except ImportError as error:
         return Check("native core", "failed", f"{error}; install misstep again")
-    built = getattr(core, "__version__", None) or "no version"
-    return Check("native core", "ok", f"{built}, {Path(core.__file__ or '').name}")
+    built = getattr(core, "build_info", None)  # Version and compiler, where the core tells them.
+    name = Path(core.__file__ or "").name
+    return Check("native core", "ok", name if built is None else f"{built}, {name}")
 
 
 def _translator() -> Check:

@@ -65,7 +65,7 @@ def plan(
     if out is not None and result is not None and result.outcome == "solved":
         _write(out, result)
     if json:
-        emit_json(_as_json(result, limit, warnings, seconds=time.perf_counter() - start))
+        emit_json(_as_json(result, limit, warnings, total_seconds=time.perf_counter() - start))
     else:
         show(result, limit, algorithm=str(algorithm), quiet=quiet)
     return ExitCode.NOTHING_FOUND
@@ -85,7 +85,7 @@ def _load(
 
 
 def _as_json(
-    result: "SearchResult | None", limit: str | None, warnings: list[str], *, seconds: float
+    result: "SearchResult | None", limit: str | None, warnings: list[str], *, total_seconds: float
 ) -> dict[str, object]:
     solved = result is not None and result.outcome == "solved"
     return {
@@ -94,8 +94,8 @@ def _as_json(
         "plan": [action.name for action in result.plan] if result is not None and solved else None,
         "expanded": 0 if result is None else result.expanded,
         "evaluated": 0 if result is None else result.evaluated,
-        "seconds": round(seconds, 6),
-        "search_seconds": 0.0 if result is None else result.seconds,
+        "seconds": 0.0 if result is None else round(result.seconds, 6),
+        "total_seconds": round(total_seconds, 6),
         "limit": limit,
         "warnings": warnings,
     }
