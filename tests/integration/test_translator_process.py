@@ -54,10 +54,11 @@ def test_the_whole_group_dies_on_interrupt(family, monkeypatch):
     command, word = family
     communicate = subprocess.Popen.communicate
 
-    def interrupted(process, *args, **kwargs):
+    def interrupted(process, timeout=None):
         monkeypatch.setattr(subprocess.Popen, "communicate", communicate)
         while len(processes_with(word)) < 2:
             time.sleep(0.05)
+        assert timeout is None
         raise KeyboardInterrupt
 
     monkeypatch.setattr(subprocess.Popen, "communicate", interrupted)

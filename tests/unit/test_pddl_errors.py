@@ -141,6 +141,7 @@ def test_what_is_legal_but_not_handled_is_named(old, new, place, words):
     [
         ("(at t shop)", "(or (at t shop) (free))", "p.pddl:4:8", "goal with `or`"),
         ("(at t shop)", "(and (free) (exists (?p - place) (at t ?p)))", "p.pddl:4:20", "goal with `exists`"),
+        ("(at t shop)", "(and)", "p.pddl:4:8", "an empty goal"),
         ("(at t home)", "(at 5 (free))", "p.pddl:3:15", "timed initial literal"),
         ("(:goal", "(:metric maximize (total-cost)) (:goal", "p.pddl:4:1", "this `:metric`"),
         ("(:goal", "(:constraints) (:goal", "p.pddl:4:1", "`:constraints`"),

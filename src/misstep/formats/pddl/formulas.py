@@ -17,7 +17,7 @@ def read_condition(node: Node, scope: Scope) -> Formula:
         raise source.error(node, f"`{node}` where a condition was expected; write `({node} ...)`")
     if not node:
         return And(())
-    head, parts = node[0], node[1:]
+    head, parts = _head(node, scope), node[1:]
     if head == "and":
         return And(tuple(read_condition(part, scope) for part in parts))
     if head == "or":
@@ -63,7 +63,7 @@ class EffectReader:
             raise source.error(node, f"`{node}` where an effect was expected; write `({node} ...)`")
         if not node:
             return And(())
-        head, parts = node[0], node[1:]
+        head, parts = _head(node, scope), node[1:]
         if head == "and":
             return And(tuple(self.read(part, scope) for part in parts if not self._is_cost(part, scope)))
         if head == "not":
@@ -102,7 +102,7 @@ class EffectReader:
             raise source.error(node, "a second `increase` of `(total-cost)` in one action; keep one of them")
         if isinstance(amount, Symbol):
             self.cost = read_cost(amount, scope)
-        elif amount and amount[0] in ("+", "-", "*", "/"):
+        elif amount and _head(amount, scope) in ("+", "-", "*", "/"):
             raise source.unsupported(
                 amount, f"arithmetic `{amount[0]}` in a cost; use a number or a function"
             )
@@ -135,6 +135,15 @@ def _quantifier(node: Form, scope: Scope) -> tuple[tuple[Typed, ...], Scope]:
         )
     variables = scope.single_typed_list(listed, "variable")
     return variables, scope.inner(variables)
+
+
+def _head(node: Form, scope: Scope) -> Symbol:
+    head = node[0]
+    if not isinstance(head, Symbol):
+        raise scope.source.error(
+            head, "a list where a name was expected; remove a pair of parentheses or add `and`"
+        )
+    return head
 
 
 def _expect(node: Form, count: int, scope: Scope) -> None:

@@ -121,6 +121,10 @@ def _goal(section: Form, scope: Scope) -> tuple[tuple[Atom, ...], tuple[Atom, ..
         raise scope.source.error(section, "`:goal` takes one condition; join several with `(and ...)`")
     node = section[1]
     literals = _literals(read_condition(node, scope), node, scope)
+    if not literals:
+        raise scope.source.unsupported(
+            node, "an empty goal, which holds in every state; name at least one atom"
+        )
     _check_types(node, scope)
     positive = dict.fromkeys(literal for literal in literals if isinstance(literal, Atom))
     negative = dict.fromkeys(
