@@ -1,13 +1,10 @@
 """What all tests share."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from data import data_folder
+from tests.data import NO_DATA, data_folder
 
 
 @pytest.fixture(scope="session")
@@ -15,7 +12,7 @@ def data() -> Path:
     """The folder of real tasks and policies; tests skip where it is absent."""
     folder = data_folder()
     if folder is None:
-        pytest.skip("no shared data: set MISSTEP_DATA or put it at ../shared/data")
+        pytest.skip(NO_DATA)
     return folder
 
 

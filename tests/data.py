@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+NO_DATA = "no shared data: set MISSTEP_DATA or put it at ../shared/data"
+
 
 def data_folder() -> Path | None:
     """The folder in MISSTEP_DATA, or `../shared/data` beside the checkout, or nothing."""

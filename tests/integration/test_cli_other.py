@@ -5,9 +5,8 @@ import subprocess
 import sys
 from importlib.metadata import version
 
-from cli import misstep
-
 from misstep import __version__
+from tests.integration.cli import misstep
 
 
 def test_version_is_light():

@@ -6,10 +6,10 @@ import subprocess
 import time
 
 import pytest
-from cli import command, misstep
 
 from misstep.formats.pddl import read_domain, read_problem
 from misstep.translate import translate
+from tests.integration.cli import command, misstep
 
 KEYS = {"outcome", "cost", "plan", "expanded", "evaluated", "seconds"}
 DOMAIN = """(define (domain d) (:requirements :strips)

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from cli import misstep
+from tests.integration.cli import misstep
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()

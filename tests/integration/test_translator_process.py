@@ -6,11 +6,11 @@ import tempfile
 import time
 
 import pytest
-from cli import processes_with
 
 from misstep.errors import InputError, LimitReached
 from misstep.process import run_bounded
 from misstep.task import load
+from tests.integration.cli import processes_with
 
 # Starts a child that does the same for ever; both carry the word on their command lines.
 FAMILY = (

@@ -5,13 +5,13 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from pddl_simulator import Simulator
 
-from data import data_folder
 from misstep.errors import InputError
 from misstep.formats.pddl import Atom, read_domain
 from misstep.pddl_view import Constant, GroundAtom, LiftedAtom, Parameter
 from misstep.task import Task, load
+from tests.data import NO_DATA, data_folder
+from tests.unit.pddl_simulator import Simulator
 
 SWITCHES = """(define (domain switches)
 (:requirements :strips :typing :negative-preconditions :equality)
@@ -144,9 +144,12 @@ def test_courier(courier):
     check_bindings(task)
 
 
-def real_domains() -> list[Path]:
+def real_domains() -> list[object]:
+    own = sorted((Path(__file__).parents[1] / "tasks").glob("*/domain.pddl"))
     folder = data_folder()
-    return [] if folder is None else sorted(folder.glob("*/*/domain.pddl"))
+    if folder is None:
+        return [*own, pytest.param(Path(), marks=pytest.mark.skip(reason=NO_DATA))]
+    return [*own, *sorted(folder.glob("*/*/domain.pddl"))]
 
 
 def name_of(path: Path) -> str:
@@ -164,9 +167,11 @@ def test_real_domains(domain_file):
     check_bindings(task)
 
 
-def policies() -> list[Path]:
+def policies() -> list[object]:
     folder = data_folder()
-    return [] if folder is None else sorted(folder.glob("asnets/*/*.policy"))
+    if folder is None:
+        return [pytest.param(Path(), marks=pytest.mark.skip(reason=NO_DATA))]
+    return sorted(folder.glob("asnets/*/*.policy"))
 
 
 @pytest.mark.parametrize("policy_file", policies(), ids=lambda path: path.parent.name)

@@ -30,9 +30,9 @@ def sample(monkeypatch):
 
     def with_sample(*, group):
         extra = [
-            EntryPoint("sample", "test_plugins:Sample", group),
-            EntryPoint("broken", "test_plugins:Absent", group),
-            EntryPoint("function", "test_plugins:damage", group),
+            EntryPoint("sample", "tests.unit.test_plugins:Sample", group),
+            EntryPoint("broken", "tests.unit.test_plugins:Absent", group),
+            EntryPoint("function", "tests.unit.test_plugins:damage", group),
         ]
         return [*entries(group=group), *(extra if group == "misstep.search" else [])]
 
