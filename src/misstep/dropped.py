@@ -44,7 +44,7 @@ def _missing_costs(schema: Schema, cost: Atom, problem: Problem, *, dropped: boo
         if dropped:
             yield (
                 f"{problem.source.name}: action schema `{schema.name}` is dropped: its cost `{cost}` has no "
-                f"initial value; {end}"
+                f"initial value in this problem; {end}"
             )
         return
     example = next(_uncovered(schema, cost, problem), None)

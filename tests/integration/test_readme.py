@@ -29,5 +29,12 @@ def test_demo_output_is_the_real_one():
     assert last.split("(")[0] == lines[-1].split("(")[0]
 
 
+def test_examples_run():
+    for path in sorted((ROOT / "examples").glob("*.py")):
+        done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout
+
+
 def test_the_architecture_page_is_short():
     assert len((ROOT / "ARCHITECTURE.md").read_text().splitlines()) <= 60
