@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+# The operating system's wait takes no more (and no infinity); three weeks are as good as for ever.
+_LONGEST = 2e6
+
 
 @dataclass(frozen=True, slots=True)
 class Finished:
@@ -44,7 +47,7 @@ def run_bounded(
         if max_memory_mb is not None:
             limit = max_memory_mb * 2**20
             resource.prlimit(process.pid, resource.RLIMIT_AS, (limit, limit))
-        output, _ = process.communicate(timeout=max_seconds)
+        output, _ = process.communicate(timeout=None if max_seconds is None else min(max_seconds, _LONGEST))
     except subprocess.TimeoutExpired:
         return Finished(process.returncode or -signal.SIGKILL, _kill_group(process), timed_out=True)
     except BaseException:

@@ -277,6 +277,13 @@ def test_garbage_sas(tmp_path, content):
         (["--search", "astar:depth=2"], "has no option `depth`"),
         (["--seconds", "-1"], "--seconds"),
         (["--seconds", "soon"], "--seconds"),
+        (["--seconds", "nan"], "--seconds"),
+        (["--seconds", "inf"], "--seconds"),
+        (["--seed", "-1"], "--seed"),
+        (["--seed", "9" * 30], "--seed"),
+        (["--max-expansions", "-1"], "--max-expansions"),
+        (["--memory-mb", "0"], "--memory-mb"),
+        (["--memory-mb", "9" * 30], "--memory-mb"),
         (["--sedes", "3"], "--sedes"),
     ],
 )

@@ -67,6 +67,10 @@ def test_the_whole_group_dies_on_interrupt(family, monkeypatch):
     assert gone(word)
 
 
+def test_a_very_long_time_is_fine():
+    assert run_bounded([sys.executable, "-c", ""], max_seconds=float("inf")).exit_code == 0
+
+
 def test_memory_limit():
     finished = run_bounded([sys.executable, "-c", "b'x' * 10**9"], max_memory_mb=300)
     assert finished.exit_code != 0

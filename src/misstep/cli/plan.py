@@ -8,7 +8,17 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import DomainFile, Json, MemoryMb, ProblemFile, Quiet, Seconds, Seed, UnitCost
+from misstep.cli.options import (
+    MAX_COUNT,
+    DomainFile,
+    Json,
+    MemoryMb,
+    ProblemFile,
+    Quiet,
+    Seconds,
+    Seed,
+    UnitCost,
+)
 from misstep.cli.output import emit_json, note, warn
 from misstep.errors import InputError, LimitReached
 
@@ -19,6 +29,7 @@ if TYPE_CHECKING:
 
 # The translator is a Python program: less than this would not even start it.
 _MIN_TRANSLATOR_MB = 256
+_MIN_SECONDS = 0.001
 
 
 def plan(
@@ -31,7 +42,9 @@ def plan(
     ] = "astar:lmcut",
     seconds: Seconds = None,
     memory_mb: MemoryMb = None,
-    max_expansions: Annotated[int | None, Parameter(validator=Number(gte=0), help="Expanded states.")] = None,
+    max_expansions: Annotated[
+        int | None, Parameter(validator=Number(gte=0, lt=MAX_COUNT), help="Expanded states.")
+    ] = None,
     seed: Seed = None,
     unit_cost: UnitCost = False,
     out: Annotated[Path | None, Parameter(help="Write the plan to this file.")] = None,
@@ -52,7 +65,7 @@ def plan(
     try:
         task = _load(domain, problem, unit_cost=unit_cost, seconds=seconds, memory_mb=memory_mb)
         warnings = task.warnings
-        left = None if seconds is None else max(0.0, seconds - (time.perf_counter() - start))
+        left = None if seconds is None else max(_MIN_SECONDS, seconds - (time.perf_counter() - start))
         limits = Limits(max_expansions, left, memory_mb)
         result = algorithm.run(task, limits=limits, seed=seed)
     except LimitReached as reached:
