@@ -7,7 +7,7 @@ from pathlib import Path
 from misstep import _core
 from misstep.dropped import translation_warnings
 from misstep.errors import UnsupportedFeature
-from misstep.formats.pddl import Domain, Problem, read_domain, read_problem
+from misstep.formats.pddl import Domain, Problem, read_domain, read_problem, universal_condition
 from misstep.formats.sas import read_sas, with_unit_cost
 from misstep.pddl_view import PddlView
 from misstep.translate import translate
@@ -68,9 +68,13 @@ def load(
     try:
         return Task(sas, source=f"{read.source.name} (translated)", problem=read, warnings=warnings)
     except UnsupportedFeature as error:
-        raise UnsupportedFeature(
-            f"{domain.source.name}: {error}. The translator makes axioms from conditions with `forall` or "
-            "`(not (exists ...))`, and from `or` below them; write these conditions without quantifiers"
+        cause = universal_condition(domain)
+        if cause is None:
+            raise
+        raise domain.source.unsupported(
+            cause,
+            f"universal condition `{cause[0]}`, which the translator makes an axiom; list the atoms instead "
+            f"of quantifying ({error})",
         ) from None
 
 

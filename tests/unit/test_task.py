@@ -99,8 +99,15 @@ def test_contradictory_goal_is_unsolvable(small):
 
 def test_axioms_are_refused(small):
     domain = DOMAIN.replace(":precondition (p ?x)", ":precondition (and (p ?x) (not (exists (?y) (q ?y))))")
-    with pytest.raises(UnsupportedFeature, match=r"axiom.*without quantifiers"):
+    with pytest.raises(UnsupportedFeature, match=r"domain\.pddl:3:60: universal condition `exists`.* axiom"):
         load(*small(domain=domain))
+    with pytest.raises(UnsupportedFeature, match=r"domain\.pddl:3:43: universal condition `forall`"):
+        load(*small(domain=DOMAIN.replace(":precondition (p ?x)", ":precondition (forall (?y) (p ?y))")))
+
+
+def test_existential_conditions_need_no_axiom(small):
+    domain = DOMAIN.replace(":precondition (p ?x)", ":precondition (and (p ?x) (not (forall (?y) (q ?y))))")
+    assert search(load(*small(domain=domain)), "astar:blind").cost == 1
 
 
 def test_sas_files(courier, tmp_path):

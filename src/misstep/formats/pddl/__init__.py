@@ -18,7 +18,7 @@ from misstep.formats.pddl.model import (
 )
 from misstep.formats.pddl.problem import parse_problem, read_problem
 from misstep.formats.pddl.unit_cost import without_costs
-from misstep.formats.pddl.walk import atoms_in
+from misstep.formats.pddl.walk import atoms_in, universal_condition
 
 __all__ = [
     "And",
@@ -39,5 +39,6 @@ __all__ = [
     "parse_problem",
     "read_domain",
     "read_problem",
+    "universal_condition",
     "without_costs",
 ]
