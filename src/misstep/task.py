@@ -73,7 +73,7 @@ def load(
             raise
         raise domain.source.unsupported(
             cause,
-            f"universal condition `{cause[0]}`, which the translator makes an axiom; list the atoms instead "
+            f"universal condition `{cause[0]}`, which the translator turns into an axiom; list the atoms instead "
             f"of quantifying ({error})",
         ) from None
 
