@@ -26,8 +26,8 @@ std::unique_ptr<BatchExploration> BatchExploration::make(const RelaxedTask& task
 BatchExploration::BatchExploration(const RelaxedTask& task)
     : task_(task),
       kernels_(best_kernels()),
-      state_facts_(static_cast<std::size_t>(task.num_variables)),
       costs_(static_cast<std::size_t>(task.num_facts)),
+      depths_(static_cast<std::size_t>(task.num_facts)),
       supporters_(static_cast<std::size_t>(task.num_facts)) {
     std::vector<std::int32_t> order(static_cast<std::size_t>(task.num_actions));
     std::iota(order.begin(), order.end(), 0);
@@ -46,6 +46,8 @@ BatchExploration::BatchExploration(const RelaxedTask& task)
     std::ranges::stable_sort(order, {},
                              [&](std::int32_t a) { return reached_at[static_cast<std::size_t>(a)]; });
     by_cost_ = flattened(order);
+    std::erase_if(order, [&](std::int32_t a) { return task.cost[static_cast<std::size_t>(a)] > 0; });
+    free_ = flattened(order);
     max_exact_ =
         static_cast<Lane>((kUnreached - 1 - task.max_cost) / static_cast<int>(most_preconditions + 1));
 }
@@ -71,10 +73,11 @@ BatchExploration::Actions BatchExploration::flattened(const std::vector<std::int
 
 void BatchExploration::explore(std::span<const Word* const> states, Combine combine) {
     std::ranges::fill(costs_, Lanes{} + kUnreached);
-    for (std::size_t lane = 0; lane < states.size(); ++lane) {
-        task_.facts_of(states[lane], state_facts_.data());
-        for (FactId fact : state_facts_) costs_.at(fact, lane) = 0;
-    }
+    std::size_t width = static_cast<std::size_t>(task_.num_variables);
+    state_facts_.resize(states.size() * width);
+    for (std::size_t lane = 0; lane < states.size(); ++lane)
+        task_.facts_of(states[lane], &state_facts_[lane * width]);
+    for (std::size_t i = 0; i < state_facts_.size(); ++i) costs_.at(state_facts_[i], i / width) = 0;
     (combine == Combine::kSum ? kernels_.explore_sum : kernels_.explore_max)(by_cost_.view(), costs_.begin());
     Lanes largest{};
     for (const Lanes& costs : costs_) {
@@ -85,8 +88,18 @@ void BatchExploration::explore(std::span<const Word* const> states, Combine comb
 }
 
 void BatchExploration::find_supporters() {
-    std::ranges::fill(supporters_, Lanes{} - 1);
-    kernels_.supporters(by_number_.view(), costs_.begin(), supporters_.begin());
+    std::size_t width = static_cast<std::size_t>(task_.num_variables);
+    std::ranges::fill(supporters_, Lanes{} + static_cast<Lane>(kOfState - 1));
+    for (std::size_t i = 0; i < state_facts_.size(); ++i)
+        supporters_.at(state_facts_[i], i / width) = kOfState;
+    if (!task_.has_zero_cost) {
+        kernels_.supporters(by_number_.view(), costs_.begin(), supporters_.begin());
+        return;
+    }
+    std::ranges::fill(depths_, Lanes{} + kUnreached);
+    for (std::size_t i = 0; i < state_facts_.size(); ++i) depths_.at(state_facts_[i], i / width) = 0;
+    kernels_.supporters_by_depth(by_number_.view(), free_.view(), costs_.begin(), depths_.begin(),
+                                 supporters_.begin());
 }
 
 Cost BatchExploration::estimate(std::span<const FactId> goal, std::size_t lane, Combine combine) const {

@@ -47,7 +47,7 @@ class BatchExploration {
     }
     Cost estimate(std::span<const FactId> goal, std::size_t lane, Combine combine) const;
 
-    // After explore() with Combine::kSum; for tasks without zero costs. As RelaxedExploration::supporter().
+    // After explore() with Combine::kSum. As RelaxedExploration::supporter().
     void find_supporters();
     std::int32_t supporter(FactId fact, std::size_t lane) const { return supporters_.at(fact, lane); }
 
@@ -67,9 +67,10 @@ class BatchExploration {
     const BatchKernels& kernels_;
     Actions by_cost_;    // in the order of an exploration from the initial state: few sweeps
     Actions by_number_;  // descending
+    Actions free_;       // those of by_cost_ that cost nothing
     Lane max_exact_;     // while all costs of a lane are at most this, no sum can have been cut off
-    std::vector<FactId> state_facts_;
-    LaneArray costs_, supporters_;
+    LaneArray costs_, depths_, supporters_;
+    std::vector<FactId> state_facts_;  // of the last explore(): a row for each lane
     bool exact_[kLanes] = {};
 };
 

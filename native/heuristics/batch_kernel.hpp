@@ -27,13 +27,19 @@ struct BatchTask {
 
 // Lowers `costs` (one entry a fact) to the fixed point of h^add or h^max.
 using ExploreKernel = void (*)(const BatchTask& task, Lanes* costs);
-// For every fact and lane: the smallest number of an action that makes the fact true at just its h^add cost;
-// `supporters` must be filled with -1 (no action). `task` must list actions by descending number.
+// For every fact and lane: the supporter as RelaxedExploration defines it. `supporters` must hold kOfState
+// for facts of the state and another negative number for others. `task` must list actions by descending
+// number. The first kernel is for tasks without zero costs; the second one wants depths of 0 for facts of the
+// state and kUnreached for others, and the actions that cost nothing once more.
+inline constexpr Lane kOfState = -1;
 using SupportersKernel = void (*)(const BatchTask& task, const Lanes* costs, Lanes* supporters);
+using DepthSupportersKernel = void (*)(const BatchTask& task, const BatchTask& free_actions,
+                                       const Lanes* costs, Lanes* depths, Lanes* supporters);
 
 struct BatchKernels {
     ExploreKernel explore_sum, explore_max;
     SupportersKernel supporters;
+    DepthSupportersKernel supporters_by_depth;
 };
 
 extern const BatchKernels kGenericKernels;

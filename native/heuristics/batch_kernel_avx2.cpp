@@ -8,7 +8,7 @@ namespace {
 
 }  // namespace
 
-const BatchKernels kAvx2Kernels{explore<true>, explore<false>, supporters};
+const BatchKernels kAvx2Kernels{explore<true>, explore<false>, supporters, supporters_by_depth};
 
 }  // namespace misstep
 

@@ -7,6 +7,6 @@ namespace {
 
 }  // namespace
 
-const BatchKernels kGenericKernels{explore<true>, explore<false>, supporters};
+const BatchKernels kGenericKernels{explore<true>, explore<false>, supporters, supporters_by_depth};
 
 }  // namespace misstep

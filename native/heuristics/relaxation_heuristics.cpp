@@ -68,10 +68,7 @@ template class ExplorationHeuristic<Combine::kMax>;
 template class ExplorationHeuristic<Combine::kSum>;
 
 HFF::HFF(const StateSpace& space)
-    : task_(space),
-      exploration_(task_),
-      plan_(task_),
-      batch_(task_.has_zero_cost ? nullptr : BatchExploration::make(task_)) {}
+    : task_(space), exploration_(task_), plan_(task_), batch_(BatchExploration::make(task_)) {}
 
 Cost HFF::extract(std::span<const FactId> goal) {
     if (exploration_.estimate(goal) == kInfinity) return kInfinity;

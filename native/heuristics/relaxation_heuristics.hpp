@@ -64,8 +64,7 @@ class HFF final : public RelaxationHeuristic {
     RelaxedTask task_;
     RelaxedExploration<Combine::kSum> exploration_;
     RelaxedPlan plan_;
-    std::unique_ptr<BatchExploration>
-        batch_;  // null for zero costs as well: supporters would not be well-founded
+    std::unique_ptr<BatchExploration> batch_;
 };
 
 }  // namespace misstep
