@@ -73,8 +73,8 @@ def load(
             raise
         raise domain.source.unsupported(
             cause,
-            f"universal condition `{cause[0]}`, which the translator turns into an axiom; list the atoms instead "
-            f"of quantifying ({error})",
+            f"universal condition `{cause[0]}`, which the translator turns into an axiom; list the atoms "
+            f"instead of quantifying ({error})",
         ) from None
 
 
