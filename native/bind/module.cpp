@@ -8,4 +8,5 @@ NB_MODULE(_core, m) {
     bind_fdr(m);
     bind_heuristics(m);
     bind_search(m);
+    bind_policy(m);
 }
