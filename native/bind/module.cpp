@@ -4,4 +4,8 @@
 NB_MODULE(_core, m) {
     m.doc() = "The native core of misstep.";
     bind_errors(m);
+    bind_state(m);
+    bind_fdr(m);
+    bind_heuristics(m);
+    bind_search(m);
 }
