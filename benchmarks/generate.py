@@ -91,7 +91,11 @@ def ferry(ports: int, cars: int, seed: int) -> str:
     """Every car goes to another port, chosen evenly."""
     rng = random.Random(seed)
     port, car = _names("port", ports), _names("car", cars)
-    init = [f"port {p}" for p in port] + [f"car {c}" for c in car] + ["deck-free", f"ferry-at {rng.choice(port)}"]
+    init = (
+        [f"port {p}" for p in port]
+        + [f"car {c}" for c in car]
+        + ["deck-free", f"ferry-at {rng.choice(port)}"]
+    )
     goal = []
     for c in car:
         start, end = rng.sample(port, 2)

@@ -22,7 +22,12 @@ def transport(towns: int, lorries: int, crates: int, seed: int, *, room: int = 2
     init = [f"one-less {a} {b}" for a, b in itertools.pairwise(levels)]
     for a, b in sorted(roads):
         length = rng.randint(1, 20)
-        init += [f"road {a} {b}", f"road {b} {a}", f"= (length {a} {b}) {length}", f"= (length {b} {a}) {length}"]
+        init += [
+            f"road {a} {b}",
+            f"road {b} {a}",
+            f"= (length {a} {b}) {length}",
+            f"= (length {b} {a}) {length}",
+        ]
     init += [atom for x in lorry for atom in (f"at {x} {rng.choice(town)}", f"room {x} {levels[-1]}")]
     goal = []
     for c in crate:
