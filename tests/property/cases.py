@@ -13,6 +13,7 @@ from misstep.testing import exhaustive
 from misstep.testing.random_tasks import random_task, to_sas
 
 # `make fuzz` sets a fresh first seed and a larger number of tasks.
+FUZZING = "MISSTEP_FUZZ_SEED" in os.environ
 FIRST_SEED = int(os.environ.get("MISSTEP_FUZZ_SEED", "0"))
 NUM_TASKS = int(os.environ.get("MISSTEP_FUZZ_TASKS", "2000"))
 CHUNK = 100

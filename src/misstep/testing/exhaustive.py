@@ -124,7 +124,6 @@ class Reachable:
 def h2(task: Task) -> Reachable:
     """Forward h^2 (Haslum and Geffner 2000) as a set of pairs that grows until nothing changes."""
     pairs = {frozenset(pair) for pair in itertools.product(enumerate(task.initial), repeat=2)}
-    facts = [(v, value) for v, names in enumerate(task.facts) for value in range(len(names))]
 
     def reached(conjunction: Iterable[Fact]) -> bool:
         return all(frozenset(pair) in pairs for pair in itertools.product(conjunction, repeat=2))
@@ -137,6 +136,7 @@ def h2(task: Task) -> Reachable:
             if not reached(condition):
                 continue
             effect = set(action.effect.items())
+            facts = [fact for pair in pairs if len(pair) == 1 for fact in pair]
             kept = [f for f in facts if f[0] not in action.effect and reached({f, *condition})]
             pairs |= {frozenset(pair) for pair in itertools.product(effect, effect)}
             pairs |= {frozenset(pair) for pair in itertools.product(effect, kept)}

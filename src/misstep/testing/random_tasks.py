@@ -3,38 +3,66 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
-from misstep.reference.fdr import Action, Facts, State, Task
+from misstep.reference.fdr import Action, Facts, State, Task, holds
 
 # How costs are drawn for one task: None stands for a task without a metric, where every action costs 1.
 _COSTS: tuple[tuple[int, ...] | None, ...] = (
     None,
-    (0, 1),
-    (0, 0, 0, 1, 5),
+    (0, 1, 1),
+    (0, 1, 1, 2, 5),
     (1, 2, 3),
-    (0, 1, 10, 1000),
+    (0, 1, 2, 10, 1000),
+    (1, 2, 3, 30_000, 1_000_000),
     (0,),
 )
 
 
 def random_task(rng: random.Random) -> Task:
-    """A task with 2 to 6 variables of 2 to 4 values (rarely 1) and up to about a dozen actions.
+    """A task with 2 to 6 variables of 2 to 4 values (rarely 1) and up to 28 actions.
 
-    Goals are half of the time taken from a random walk, so that plans exist; otherwise drawn freely, so that
-    many tasks are unsolvable, some of them even without delete effects. Actions without preconditions,
-    without effects, that change nothing, that repeat another one and that overwrite variables blindly occur.
+    Goals are mostly taken from a random walk, so that plans exist; otherwise drawn freely, so that many tasks
+    are unsolvable, some of them even without delete effects. Actions without preconditions, without effects,
+    that change nothing, that repeat another one and that overwrite variables blindly occur. Some tasks have
+    many more variables that never change, so that a packed state takes several machine words.
     """
-    sizes = [1 if rng.random() < 0.02 else rng.randint(2, 4) for _ in range(rng.randint(2, 6))]
+    sizes = [
+        1 if rng.random() < 0.02 else rng.randint(2, 4) for _ in range(rng.choice((2, 3, 4, 5, 5, 6, 6)))
+    ]
     costs = rng.choice(_COSTS)
     initial = _random_state(sizes, rng)
-    actions: list[Action] = []
-    for number in range(rng.randint(0, 12)):
-        if actions and rng.random() < 0.07:
-            actions.append(_repeated(rng.choice(actions), f"(again {number})", costs, rng))
+    task = Task(tuple(_names(i, size, rng) for i, size in enumerate(sizes)), initial, {}, ())
+    for number in range(rng.randint(0, 4) if rng.random() < 0.1 else rng.randint(5, 28)):
+        kind = rng.random() if task.actions else 1.0
+        if kind < 0.07:
+            action = _repeated(rng.choice(task.actions), f"(again {number})", costs, rng)
+        elif kind < 0.35:
+            action = _inverse(rng.choice(task.actions), f"(back {number})", sizes, costs, rng)
         else:
-            actions.append(_random_action(f"(act {number})", sizes, costs, rng))
-    task = Task(tuple(_names(i, size, rng) for i, size in enumerate(sizes)), initial, {}, tuple(actions))
-    return Task(task.facts, initial, _random_goal(task, sizes, rng), task.actions)
+            action = _random_action(f"(act {number})", task, sizes, costs, rng)
+        task = replace(task, actions=(*task.actions, action))
+    task = replace(task, goal=_random_goal(task, sizes, rng))
+    return _spread_out(task, rng) if rng.random() < 0.15 else task
+
+
+def _spread_out(task: Task, rng: random.Random) -> Task:
+    """The same task among constant variables, some of them with many values."""
+    width = len(task.facts) + rng.randint(10, 70)
+    place = rng.sample(range(width), len(task.facts))
+    facts: list[tuple[str | None, ...]] = [
+        tuple(f"(constant y{i} {value})" for value in range(rng.choice((1, 2, 2, 3, 5, 17, 300))))
+        for i in range(width)
+    ]
+    initial = [rng.randrange(len(values)) for values in facts]
+    for old, new in enumerate(place):
+        facts[new], initial[new] = task.facts[old], task.initial[old]
+
+    def moved(old: Facts) -> Facts:
+        return {place[variable]: value for variable, value in old.items()}
+
+    actions = [replace(a, precondition=moved(a.precondition), effect=moved(a.effect)) for a in task.actions]
+    return Task(tuple(facts), tuple(initial), moved(task.goal), tuple(actions))
 
 
 def random_walk(task: Task, steps: int, rng: random.Random) -> State:
@@ -100,8 +128,8 @@ def _random_state(sizes: list[int], rng: random.Random) -> State:
     return tuple(rng.randrange(size) for size in sizes)
 
 
-def _partial(sizes: list[int], most: int, rng: random.Random) -> Facts:
-    chosen = sorted(rng.sample(range(len(sizes)), min(len(sizes), rng.randint(0, most))))
+def _partial(sizes: list[int], count: int, rng: random.Random) -> Facts:
+    chosen = sorted(rng.sample(range(len(sizes)), min(len(sizes), count)))
     return {variable: rng.randrange(sizes[variable]) for variable in chosen}
 
 
@@ -109,11 +137,16 @@ def _cost(costs: tuple[int, ...] | None, rng: random.Random) -> int:
     return 1 if costs is None else rng.choice(costs)
 
 
-def _random_action(name: str, sizes: list[int], costs: tuple[int, ...] | None, rng: random.Random) -> Action:
-    precondition = _partial(sizes, 3, rng)
-    effect = _partial(sizes, 3, rng)
-    if not effect and rng.random() < 0.8:
-        effect = _partial(sizes, 3, rng)
+def _random_action(
+    name: str, task: Task, sizes: list[int], costs: tuple[int, ...] | None, rng: random.Random
+) -> Action:
+    """Most actions are applicable in some state that the actions before them reach."""
+    precondition = _partial(sizes, rng.choice((1, 1, 1, 2, 2, 2, 2, 3, 3, 0)), rng)
+    effect = _partial(sizes, rng.choice((1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 0)), rng)
+    if rng.random() < 0.85:
+        here = random_walk(task, rng.randint(0, 10), rng)
+        precondition = {v: here[v] for v in precondition}
+        effect = {v: rng.choice([x for x in range(sizes[v]) if x != here[v]] or [0]) for v in effect}
     if rng.random() < 0.05:
         effect = dict(precondition)  # changes nothing
     return Action(name, precondition, effect, _cost(costs, rng))
@@ -125,10 +158,24 @@ def _repeated(action: Action, name: str, costs: tuple[int, ...] | None, rng: ran
     return Action(kept_name, action.precondition, action.effect, _cost(costs, rng))
 
 
+def _inverse(
+    action: Action, name: str, sizes: list[int], costs: tuple[int, ...] | None, rng: random.Random
+) -> Action:
+    """Leads back to where the action is applicable; what it overwrote blindly gets a random value."""
+    before = {v: action.precondition.get(v, rng.randrange(sizes[v])) for v in action.effect}
+    return Action(name, {**action.precondition, **action.effect}, before, _cost(costs, rng))
+
+
 def _random_goal(task: Task, sizes: list[int], rng: random.Random) -> Facts:
-    """The empty goal is rare, but legal."""
-    chosen = _partial(sizes, len(sizes), rng) or _partial(sizes, len(sizes), rng)
-    if rng.random() < 0.5:
-        return chosen
-    end = random_walk(task, rng.randint(1, 8), rng)
-    return {variable: end[variable] for variable in chosen}
+    """Reachable as a whole, reachable one by one, or neither; what holds at once is rare, but legal."""
+    for _ in range(5):
+        goal = _partial(sizes, rng.randint(1, len(sizes)) if rng.random() < 0.95 else 0, rng)
+        kind = rng.randrange(6)
+        if kind < 3:
+            end = random_walk(task, rng.randint(1, 30), rng)
+            goal = {variable: end[variable] for variable in goal}
+        elif kind < 5:
+            goal = {variable: random_walk(task, rng.randint(1, 30), rng)[variable] for variable in goal}
+        if not holds(goal, task.initial):
+            break
+    return goal
