@@ -6,6 +6,7 @@ template <Combine kCombine>
 RelaxedExploration<kCombine>::RelaxedExploration(const RelaxedTask& task)
     : task_(task),
       facts_(static_cast<std::size_t>(task.num_facts)),
+      depth_(static_cast<std::size_t>(task.num_facts)),
       actions_(static_cast<std::size_t>(task.num_actions)),
       fresh_actions_(static_cast<std::size_t>(task.num_actions)),
       state_facts_(static_cast<std::size_t>(task.num_variables)),
@@ -15,19 +16,28 @@ RelaxedExploration<kCombine>::RelaxedExploration(const RelaxedTask& task)
 }
 
 template <Combine kCombine>
-inline void RelaxedExploration<kCombine>::trigger(std::int32_t action, Cost cost) {
-    const bool may_replace = task_.cost[action] > 0;
-    for (FactId fact : task_.effect[action]) {
-        FactInfo& info = facts_[fact];
+inline void RelaxedExploration<kCombine>::trigger(std::int32_t action, Cost cost, std::int32_t depth) {
+    for (FactId fact : task_.effect[static_cast<std::size_t>(action)]) {
+        FactInfo& info = facts_[static_cast<std::size_t>(fact)];
         if (cost < info.cost) {
             info = {cost, action};
+            if (task_.has_zero_cost) depth_[static_cast<std::size_t>(fact)] = depth;
             queue_.push(cost, fact);
-        } else if (cost == info.cost && action < info.supporter && may_replace) {
-            // Ties go to the first action by number, whatever the order of exploration. An action that costs
-            // nothing may not replace: its preconditions could themselves be supported by this fact.
+        } else if (cost == info.cost && action < info.supporter &&
+                   (!task_.has_zero_cost || depth == depth_[static_cast<std::size_t>(fact)])) {
             info.supporter = action;
         }
     }
+}
+
+template <Combine kCombine>
+std::int32_t RelaxedExploration<kCombine>::depth(std::int32_t action) const {
+    if (!task_.has_zero_cost || task_.cost[static_cast<std::size_t>(action)] > 0) return 0;
+    std::int32_t result = 0;
+    for (FactId pre : task_.precondition[static_cast<std::size_t>(action)])
+        if (facts_[static_cast<std::size_t>(pre)].cost == actions_[static_cast<std::size_t>(action)].cost)
+            result = std::max(result, depth_[static_cast<std::size_t>(pre)] + 1);
+    return result;
 }
 
 template <Combine kCombine>
@@ -37,10 +47,12 @@ Cost RelaxedExploration<kCombine>::explore(const Word* state, std::span<const Fa
                 actions_.size() * sizeof(ActionInfo));
     task_.facts_of(state, state_facts_.data());
     for (FactId fact : state_facts_) {
-        facts_[fact] = {0, -1};
+        facts_[static_cast<std::size_t>(fact)] = {0, -1};
+        depth_[static_cast<std::size_t>(fact)] = 0;
         queue_.push(0, fact);
     }
-    for (std::int32_t action : task_.without_precondition) trigger(action, task_.cost[action]);
+    for (std::int32_t action : task_.without_precondition)
+        trigger(action, task_.cost[static_cast<std::size_t>(action)], 0);
     for (FactId fact : goal) is_goal_[fact] = 1;
     std::size_t unsettled_goals = goal.empty() ? ~std::size_t{0} : goal.size();
 
@@ -53,7 +65,7 @@ Cost RelaxedExploration<kCombine>::explore(const Word* state, std::span<const Fa
             if constexpr (kCombine == Combine::kSum) info.cost = add_costs(info.cost, cost);
             if (--info.unsatisfied == 0) {
                 if constexpr (kCombine == Combine::kMax) info.cost = add_costs(info.cost, cost);
-                trigger(action, info.cost);
+                trigger(action, info.cost, depth(action));
             }
         }
     }

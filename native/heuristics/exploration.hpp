@@ -40,10 +40,12 @@ class RelaxedExploration {
         Cost cost;  // grows to the cost of applying the action, preconditions included
         std::int32_t unsatisfied;
     };
-    void trigger(std::int32_t action, Cost cost);
+    void trigger(std::int32_t action, Cost cost, std::int32_t depth);
+    std::int32_t depth(std::int32_t action) const;
 
     const RelaxedTask& task_;
     std::vector<FactInfo> facts_;
+    std::vector<std::int32_t> depth_;  // of facts that are reached; used with zero costs only
     std::vector<ActionInfo> actions_, fresh_actions_;
     std::vector<FactId> state_facts_;
     std::vector<std::uint8_t> is_goal_;

@@ -29,6 +29,11 @@ LMCut::LMCut(const StateSpace& space)
     needed_by_ = inverted(precondition_, num_facts);
     achieved_by_ = inverted(effect_, num_facts);
     facts_.resize(num_facts);
+    fresh_free_achievers_.resize(num_facts);
+    for (std::size_t a = 0; a < fresh_actions_.size(); ++a)
+        if (fresh_actions_[a].cost == 0)
+            for (FactId fact : effect_[a]) ++fresh_free_achievers_[fact];
+    free_achievers_.resize(num_facts);
     actions_.resize(fresh_actions_.size());
     zone_.resize(num_facts);
     before_zone_.resize(num_facts);
@@ -58,6 +63,7 @@ void LMCut::explore(const Word* state) {
     std::memset(static_cast<void*>(facts_.data()), 0x7f, facts_.size() * sizeof(FactInfo));
     std::memcpy(static_cast<void*>(actions_.data()), fresh_actions_.data(),
                 actions_.size() * sizeof(ActionInfo));
+    std::ranges::copy(fresh_free_achievers_, free_achievers_.begin());
     task_.facts_of(state, state_facts_.data());
     for (FactId fact : state_facts_) {
         facts_[fact] = {0, -1};
@@ -108,7 +114,10 @@ void LMCut::find_cut() {
             zone_action_[action] = round_;
             if (info.cost > 0) {
                 candidates_.push_back(action);
-            } else if (!in_goal_zone(info.hardest)) {
+                continue;
+            }
+            choose_hardest(action);
+            if (!in_goal_zone(info.hardest)) {
                 zone_[info.hardest] = round_;
                 stack_.push_back(info.hardest);
             }
@@ -116,6 +125,20 @@ void LMCut::find_cut() {
     }
     for (std::int32_t action : candidates_)
         if (is_before_goal_zone(actions_[action].hardest)) cut_.push_back(action);
+}
+
+// Among preconditions that are equally hard, one in the goal zone already, or one that ends the zone because
+// nothing achieves it for free, keeps the zone small: more landmarks follow later, and the estimate grows.
+void LMCut::choose_hardest(std::int32_t action) {
+    ActionInfo& info = actions_[action];
+    auto keeps_zone_small = [this](FactId fact) { return in_goal_zone(fact) || free_achievers_[fact] == 0; };
+    if (keeps_zone_small(info.hardest)) return;
+    for (FactId pre : precondition_[action]) {
+        if (facts_[pre].cost == info.hardest_cost && keeps_zone_small(pre)) {
+            info.hardest = pre;
+            return;
+        }
+    }
 }
 
 // Whether the justification graph leads from the state to the fact by actions that do not touch the goal
@@ -174,7 +197,10 @@ void LMCut::mark_before_goal_zone() {
 // Takes the landmark's cost off its actions and brings h^max up to date: values only fall.
 void LMCut::reduce_and_update(Cost cut_cost) {
     for (std::int32_t action : cut_) {
-        actions_[action].cost -= cut_cost;
+        ActionInfo& info = actions_[action];
+        info.cost -= cut_cost;
+        if (info.cost == 0)
+            for (FactId fact : effect_[action]) ++free_achievers_[fact];
         update_effects(action);
     }
     while (!queue_.empty()) {

@@ -41,6 +41,7 @@ class LMCut final : public Heuristic {
     Cost compute(const Word* state, std::vector<Landmark>* landmarks);
     void explore(const Word* state);
     void find_cut();
+    void choose_hardest(std::int32_t action);
     bool is_before_goal_zone(FactId fact);
     void mark_before_goal_zone();
     void reduce_and_update(Cost cut_cost);
@@ -54,6 +55,7 @@ class LMCut final : public Heuristic {
     Rows precondition_, effect_, needed_by_, achieved_by_;
     std::vector<FactInfo> facts_;
     std::vector<ActionInfo> actions_, fresh_actions_;
+    std::vector<std::int32_t> free_achievers_, fresh_free_achievers_;  // of each fact, at no remaining cost
     CostQueue queue_;
     std::vector<FactId> state_facts_, stack_, chain_;
     std::vector<std::int32_t> cut_, candidates_;

@@ -1,6 +1,9 @@
 // h^max, h^add and h^FF: heuristics that one relaxed exploration gives.
 #pragma once
 
+#include <memory>
+
+#include "heuristics/batch_exploration.hpp"
 #include "heuristics/exploration.hpp"
 #include "heuristics/heuristic.hpp"
 #include "heuristics/relaxed_plan.hpp"
@@ -15,43 +18,37 @@ class RelaxationHeuristic : public Heuristic {
                           Cost* values) = 0;
 };
 
-class HMax final : public RelaxationHeuristic {
+// h^max and h^add: the estimate is what the exploration says of the goal.
+template <Combine kCombine>
+class ExplorationHeuristic final : public RelaxationHeuristic {
   public:
-    explicit HMax(const StateSpace& space) : task_(space), exploration_(task_) {}
-    using Heuristic::evaluate;
+    explicit ExplorationHeuristic(const StateSpace& space)
+        : task_(space), exploration_(task_), batch_(BatchExploration::make(task_)) {}
     Cost evaluate(const Word* state) override { return exploration_.explore(state, task_.goal); }
+    void evaluate(std::span<const Word* const> states, Cost* values) override;
     void pairwise(std::span<const Word* const> sources, std::span<const Word* const> targets,
                   Cost* values) override;
-    bool is_admissible() const override { return true; }
-    bool is_consistent() const override { return true; }
+    bool is_admissible() const override { return kCombine == Combine::kMax; }
+    bool is_consistent() const override { return kCombine == Combine::kMax; }
 
   private:
     RelaxedTask task_;
-    RelaxedExploration<Combine::kMax> exploration_;
+    RelaxedExploration<kCombine> exploration_;
+    std::unique_ptr<BatchExploration> batch_;
 };
 
-class HAdd final : public RelaxationHeuristic {
-  public:
-    explicit HAdd(const StateSpace& space) : task_(space), exploration_(task_) {}
-    using Heuristic::evaluate;
-    Cost evaluate(const Word* state) override { return exploration_.explore(state, task_.goal); }
-    void pairwise(std::span<const Word* const> sources, std::span<const Word* const> targets,
-                  Cost* values) override;
-    bool is_admissible() const override { return false; }
-    bool is_consistent() const override { return false; }
-
-  private:
-    RelaxedTask task_;
-    RelaxedExploration<Combine::kSum> exploration_;
-};
+using HMax = ExplorationHeuristic<Combine::kMax>;
+using HAdd = ExplorationHeuristic<Combine::kSum>;
+extern template class ExplorationHeuristic<Combine::kMax>;
+extern template class ExplorationHeuristic<Combine::kSum>;
 
 // The cost of a relaxed plan whose supporters are best by h^add (Hoffmann & Nebel 2001; Keyder & Geffner
 // 2008).
 class HFF final : public RelaxationHeuristic {
   public:
-    explicit HFF(const StateSpace& space) : task_(space), exploration_(task_), plan_(task_) {}
-    using Heuristic::evaluate;
+    explicit HFF(const StateSpace& space);
     Cost evaluate(const Word* state) override;
+    void evaluate(std::span<const Word* const> states, Cost* values) override;
     void pairwise(std::span<const Word* const> sources, std::span<const Word* const> targets,
                   Cost* values) override;
     bool is_admissible() const override { return false; }
@@ -61,9 +58,13 @@ class HFF final : public RelaxationHeuristic {
     const std::vector<std::int32_t>& relaxed_plan() const { return plan_.actions(); }
 
   private:
+    Cost extract(std::span<const FactId> goal);
+    Cost extract(std::span<const FactId> goal, std::size_t lane);
+
     RelaxedTask task_;
     RelaxedExploration<Combine::kSum> exploration_;
     RelaxedPlan plan_;
+    std::unique_ptr<BatchExploration> batch_;
 };
 
 }  // namespace misstep

@@ -4,58 +4,63 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 namespace misstep {
 
-// Pops values in ascending order of cost; equal costs in a fixed, but unspecified order.
+// Pops values in ascending order of cost, and among equal costs in the order in which they came.
 class CostQueue {
   public:
-    using Entry = std::pair<std::int32_t, std::int32_t>;  // cost, value
-
-    // Keys up to `max_bucket_cost` go to buckets. Nothing may be pushed below the last popped cost.
+    // Nothing may be pushed below the last popped cost until the queue is cleared.
     void push(std::int32_t cost, std::int32_t value) {
         if (cost < kMaxBuckets) {
-            if (static_cast<std::size_t>(cost) >= buckets_.size()) buckets_.resize(cost + 1);
-            buckets_[cost].push_back(value);
+            if (static_cast<std::size_t>(cost) >= buckets_.size())
+                buckets_.resize(static_cast<std::size_t>(cost) + 1);
+            buckets_[static_cast<std::size_t>(cost)].push_back(value);
             ++in_buckets_;
         } else {
-            heap_.emplace_back(cost, value);
+            heap_.emplace_back(cost, pushes_++, value);
             std::ranges::push_heap(heap_, std::greater<>{});
         }
     }
     bool empty() const { return in_buckets_ == 0 && heap_.empty(); }
-    Entry pop() {
+    // The cost and the value.
+    std::pair<std::int32_t, std::int32_t> pop() {
         if (in_buckets_ > 0) {
-            while (buckets_[current_].empty()) ++current_;
-            std::int32_t value = buckets_[current_].back();
-            buckets_[current_].pop_back();
+            while (head_ == buckets_[current_].size()) {
+                buckets_[current_++].clear();
+                head_ = 0;
+            }
             --in_buckets_;
-            return {static_cast<std::int32_t>(current_), value};
+            return {static_cast<std::int32_t>(current_), buckets_[current_][head_++]};
         }
         std::ranges::pop_heap(heap_, std::greater<>{});
-        Entry entry = heap_.back();
+        auto [cost, _, value] = heap_.back();
         heap_.pop_back();
-        return entry;
+        return {cost, value};
     }
     void clear() {
+        if (current_ < buckets_.size()) in_buckets_ += head_;
         for (; in_buckets_ > 0; ++current_) {
             in_buckets_ -= buckets_[current_].size();
             buckets_[current_].clear();
         }
         heap_.clear();
         current_ = 0;
+        head_ = 0;
     }
-    // Start again from cost 0 with an empty queue.
-    void restart() { current_ = 0; }
 
   private:
     static constexpr std::int32_t kMaxBuckets = 1 << 16;
     std::vector<std::vector<std::int32_t>> buckets_;
-    std::size_t current_ = 0;
+    std::size_t current_ = 0;  // no bucket before it holds anything
+    std::size_t head_ = 0;     // of the current bucket
     std::size_t in_buckets_ = 0;
-    std::vector<Entry> heap_;
+    std::vector<std::tuple<std::int32_t, std::uint64_t, std::int32_t>> heap_;
+    std::uint64_t pushes_ = 0;  // keeps the heap in order among equal costs
 };
 
 }  // namespace misstep
