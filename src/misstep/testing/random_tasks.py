@@ -43,7 +43,7 @@ def random_task(rng: random.Random) -> Task:
             action = _random_action(f"(act {number})", task, sizes, costs, rng)
         task = replace(task, actions=(*task.actions, action))
     task = replace(task, goal=_random_goal(task, sizes, rng))
-    return _spread_out(task, rng) if rng.random() < 0.15 else task
+    return _spread_out(task, rng) if rng.random() > 0.85 else task
 
 
 def _spread_out(task: Task, rng: random.Random) -> Task:

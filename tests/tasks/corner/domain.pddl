@@ -2,7 +2,7 @@
 (define (domain corner)
   (:requirements :strips :typing :action-costs)
   (:types node coin)
-  (:predicates (edge ?a ?b - node) (at ?n - node) (toll ?a ?b - node) (coin ?c - coin) (spent ?c - coin))
+  (:predicates (edge ?a ?b - node) (at ?n - node) (toll ?a ?b - node) (owns ?c - coin) (spent ?c - coin))
   (:functions (total-cost) - number (price ?a ?b - node) - number)
   (:action step
     :parameters (?a ?b - node)
@@ -10,5 +10,5 @@
     :effect (and (at ?b) (not (at ?a)) (increase (total-cost) (price ?a ?b))))
   (:action pay
     :parameters (?a ?b - node ?c - coin)
-    :precondition (and (at ?a) (toll ?a ?b) (coin ?c))
-    :effect (and (at ?b) (spent ?c) (not (at ?a)) (not (coin ?c)) (increase (total-cost) 0))))
+    :precondition (and (at ?a) (toll ?a ?b) (owns ?c))
+    :effect (and (at ?b) (spent ?c) (not (at ?a)) (not (owns ?c)) (increase (total-cost) 0))))

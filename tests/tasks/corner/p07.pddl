@@ -14,7 +14,7 @@
     (= (price c d) 2)
     (toll a c)
     (toll b d)
-    (coin c1)
+    (owns c1)
     (= (total-cost) 0)
   )
   (:goal (and
