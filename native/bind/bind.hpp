@@ -10,3 +10,4 @@ void bind_fdr(nb::module_& m);
 void bind_state(nb::module_& m);
 void bind_heuristics(nb::module_& m);
 void bind_search(nb::module_& m);
+void bind_policy(nb::module_& m);

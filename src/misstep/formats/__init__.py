@@ -1,0 +1,1 @@
+"""Text to values and back; every error names file, line and column."""
