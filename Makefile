@@ -40,7 +40,7 @@ test: $(VENV)/.built $(VENV)/.peers
 fuzz: $(VENV)/.built
 	@seed=$${SEED:-$$($(BIN)/python -c 'import secrets; print(secrets.randbelow(10**9))')}; \
 	tasks=$${TASKS:-20000}; echo "make fuzz SEED=$$seed TASKS=$$tasks"; \
-	MISSTEP_FUZZ_SEED=$$seed MISSTEP_FUZZ_TASKS=$$tasks $(PYTEST) -n $(JOBS) -q tests/property
+	MISSTEP_RANDOM_SEED=$$seed MISSTEP_RANDOM_TASKS=$$tasks $(PYTEST) -n $(JOBS) -q tests/property
 
 check: $(VENV)/.built
 	$(BIN)/ruff format --check .

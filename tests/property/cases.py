@@ -13,9 +13,9 @@ from misstep.testing import exhaustive
 from misstep.testing.random_tasks import random_task, to_sas
 
 # `make fuzz` sets a fresh first seed and a larger number of tasks.
-FUZZING = "MISSTEP_FUZZ_SEED" in os.environ
-FIRST_SEED = int(os.environ.get("MISSTEP_FUZZ_SEED", "0"))
-NUM_TASKS = int(os.environ.get("MISSTEP_FUZZ_TASKS", "2000"))
+FUZZING = "MISSTEP_RANDOM_SEED" in os.environ
+FIRST_SEED = int(os.environ.get("MISSTEP_RANDOM_SEED", "0"))
+NUM_TASKS = int(os.environ.get("MISSTEP_RANDOM_TASKS", "2000"))
 CHUNK = 100
 CHUNKS = [
     range(s, min(s + CHUNK, FIRST_SEED + NUM_TASKS)) for s in range(FIRST_SEED, FIRST_SEED + NUM_TASKS, CHUNK)
