@@ -29,7 +29,7 @@ class Refined:
 
 @dataclass(frozen=True)
 class Classic:
-    """Algorithm 1 of Steinmetz et al. (2022): weights by whole runs, failing successors to the pool, novelty."""
+    """Algorithm 1 of Steinmetz et al. (2022): weights by whole runs, failing states to the pool, novelty."""
 
     name = "classic"
     max_walk: int = option(5, "L: the longest walk")
