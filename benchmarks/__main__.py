@@ -36,9 +36,9 @@ _TARGETS = {
     "pairwise": ">= 10",
 }
 _HOW = """\
-Searches are cut off after {blind} s (blind) or {others} s; the best of {repeats} runs counts, both programs in
-turn, each run a process of its own; seconds are CPU time. Bytes are, for misstep, the peak resident memory of
-that process minus what it was before the search, for Fast Downward the peak it reports minus that of a run
+Searches are cut off after {blind} s (blind) or {others} s; the best of {repeats} runs counts, both programs
+in turn, each run a process of its own; seconds are CPU time. Bytes are, for misstep, the peak resident memory
+of that process minus what it was before the search, for Fast Downward the peak it reports minus that of a run
 that stops at once, each divided by the states registered. Stored states are {states:,} of random walks."""
 
 
