@@ -42,6 +42,10 @@ fuzz: $(VENV)/.built
 	tasks=$${TASKS:-20000}; echo "make fuzz SEED=$$seed TASKS=$$tasks"; \
 	MISSTEP_RANDOM_SEED=$$seed MISSTEP_RANDOM_TASKS=$$tasks $(PYTEST) -n $(JOBS) -q tests/property
 
+# Side by side with Fast Downward; QUICK=1 for rough numbers, JSON=FILE to keep them.
+bench: $(VENV)/.built $(VENV)/.peers
+	$(BIN)/python -m benchmarks $(if $(QUICK),--quick) $(if $(JSON),--json $(JSON))
+
 check: $(VENV)/.built
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
