@@ -1,0 +1,1 @@
+"""The kinds of policies that misstep evaluates by itself."""

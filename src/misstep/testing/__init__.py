@@ -1,0 +1,1 @@
+"""What tests use, here and in packages that bring their own parts."""
