@@ -72,7 +72,7 @@ class AsnetReference:
         padded = _with_missing(facts)
         result = []
         for schema, slots in enumerate(self.net.slot_facts):
-            inputs = padded[:, slots].reshape(len(facts), len(slots), -1)
+            inputs = padded[:, slots].reshape(len(facts), len(slots), slots.shape[1] * self.model.hidden)
             own = actions[:, self._operators(schema)]
             outputs = _linear(np.concatenate((inputs, own), axis=2), self.model.action_modules[layer][schema])
             result.append(outputs if layer == self.model.num_layers else _elu(outputs))
