@@ -1,1 +1,0 @@
-"""What tests use, here and in packages that bring their own parts."""
