@@ -1,10 +1,13 @@
 """ASNets in plain numpy: slow and obvious, to check the native evaluation and to measure it against."""
 
+from collections import Counter
+
 import numpy as np
 from numpy.typing import NDArray
 
 from misstep._core import StateBatch
-from misstep.formats.asnet_model import AsnetModel, Floats, Module
+from misstep.formats.asnet_model import AsnetModel, Floats, Module, make_model
+from misstep.pddl_view import PddlView
 from misstep.policies.asnet import GroundNet
 from misstep.task import Task
 
@@ -19,6 +22,11 @@ class AsnetReference:
 
     def scores(self, states: StateBatch) -> tuple[Floats, NDArray[np.bool_]]:
         """The score of every operator in every state, and whether it is applicable there."""
+        truth, applicable = self.inputs(states)
+        return self.evaluate(truth, applicable), applicable
+
+    def inputs(self, states: StateBatch) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which facts hold and which operators are applicable in every state."""
         values = np.asarray(states.values)
         constant = self.net.fact_variables < 0
         truth = np.where(constant, True, values[:, self.net.fact_variables] == self.net.fact_values)
@@ -27,12 +35,16 @@ class AsnetReference:
             for action in self.task.applicable(state):
                 if action.index in self._number:
                     applicable[row, self._number[action.index]] = True
+        return truth, applicable
+
+    def evaluate(self, truth: NDArray[np.bool_], applicable: NDArray[np.bool_]) -> Floats:
+        """The score of every operator."""
         actions = self._first_layer(truth, applicable)
         facts = None
         for layer in range(self.model.num_layers):
             facts = self._predicate_layer(layer, actions, facts)
             actions = self._action_layer(layer + 1, facts, actions)
-        return actions[:, :, 0], applicable
+        return actions[:, :, 0]
 
     def choose(self, states: StateBatch) -> list[int | None]:
         """The chosen action's number for each state."""
@@ -109,3 +121,32 @@ def _linear(inputs: Floats, module: Module) -> Floats:
 
 def _elu(values: Floats) -> Floats:
     return np.where(values > 0, values, np.expm1(np.minimum(values, 0)))
+
+
+def random_model(view: PddlView, *, hidden: int = 16, num_layers: int = 2, seed: int = 0) -> AsnetModel:
+    """An untrained network for a domain, with outputs of moderate size."""
+    rng = np.random.default_rng(seed)
+
+    def module(inputs: int, outputs: int) -> Module:
+        weights = rng.normal(0, 1.5 / max(inputs, 1) ** 0.5, (inputs, outputs))
+        return Module(weights.astype(np.float32), rng.normal(0, 0.5, outputs).astype(np.float32))
+
+    uses = Counter(atom.predicate for schema in view.schemas for atom in schema.atoms)
+    actions, predicates = {}, {}
+    for layer in range(num_layers + 1):
+        for index, schema in enumerate(view.schemas):
+            slots = len(schema.atoms)
+            inputs = 2 * slots + 1 if layer == 0 else (slots + 1) * hidden
+            actions[layer, index] = module(inputs, 1 if layer == num_layers else hidden)
+    for layer in range(num_layers):
+        for index in range(len(view.predicates)):
+            predicates[layer, index] = module((uses[index] + (layer > 0)) * hidden, hidden)
+    return make_model(
+        "random",
+        hidden=hidden,
+        num_layers=num_layers,
+        actions=[schema.name for schema in view.schemas],
+        predicates=[predicate.name for predicate in view.predicates],
+        action_arrays=actions,
+        predicate_arrays=predicates,
+    )

@@ -78,7 +78,9 @@ def make_model(
     InputError names `source` and the module that does not fit.
     """
     if not 1 <= hidden <= MAX_HIDDEN:
-        raise InputError(f"{source}: hidden dimension {hidden} is not in 1..{MAX_HIDDEN}; retrain with such a size")
+        raise InputError(
+            f"{source}: hidden dimension {hidden} is not in 1..{MAX_HIDDEN}; retrain with such a size"
+        )
     if not 1 <= num_layers <= MAX_LAYERS:
         raise InputError(f"{source}: {num_layers} layers are not in 1..{MAX_LAYERS}; is the file complete?")
     for kind, names in (("action", actions), ("predicate", predicates)):

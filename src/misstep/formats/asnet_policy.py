@@ -69,7 +69,9 @@ def _read_own(path: Path) -> AsnetModel:
         actions, predicates = list(map(str, about["actions"])), list(map(str, about["predicates"]))
         hidden, num_layers, domain_name = int(about["hidden"]), int(about["num_layers"]), about["domain_name"]
     except (KeyError, ValueError, TypeError, RecursionError):
-        raise InputError(f"{path}: the metadata does not describe an ASNet; write it with write_asnet") from None
+        raise InputError(
+            f"{path}: the metadata does not describe an ASNet; write it with write_asnet"
+        ) from None
     modules: dict[str, dict[ModuleKey, Module]] = {"action": {}, "predicate": {}}
     for name in arrays:
         kind, layer, index, part = (name.split(".") + [""] * 4)[:4]
@@ -126,7 +128,9 @@ def _from_tables(path: Path, connection: sqlite3.Connection) -> AsnetModel:
             raise InputError(f"{path}: {kind} {index} is called `{names[kind][index]}` and `{name}`")
         arrays = found[kind, sig % 2 == 1]
         if (layer, index) in arrays:
-            raise InputError(f"{path}: {kind} `{name}`, layer {layer} stands there twice; is the file damaged?")
+            raise InputError(
+                f"{path}: {kind} `{name}`, layer {layer} stands there twice; is the file damaged?"
+            )
         arrays[layer, index] = _floats(f"{path}: {kind} `{name}`, layer {layer}", blob)
     domain_name = info.get("domain_name", (None, None, None))[-1]
     return make_model(
@@ -182,14 +186,19 @@ def _read_toml(path: Path) -> AsnetModel:
             raise InputError(f"{path}: `asnets` says no `{name}`; is the file complete?")
         sizes[name] = value
     kinds: dict[str, tuple[dict[int, str], dict[ModuleKey, Module]]] = {}
-    for kind, table, key in (("action", "action_module", "action_id"), ("predicate", "proposition_module", "pred_id")):
+    for kind, table, key in (
+        ("action", "action_module", "action_id"),
+        ("predicate", "proposition_module", "pred_id"),
+    ):
         names: dict[int, str] = {}
         modules: dict[ModuleKey, Module] = {}
         entries = model.get(table, about.get(table))
         for entry in entries if isinstance(entries, list) else []:
             layer, index = (entry.get(name) if isinstance(entry, dict) else None for name in ("layer", key))
             if type(layer) is not int or type(index) is not int or layer < 0 or index < 0:
-                raise InputError(f"{path}: an entry of `{table}` has no `layer` or `{key}`; is the file damaged?")
+                raise InputError(
+                    f"{path}: an entry of `{table}` has no `layer` or `{key}`; is the file damaged?"
+                )
             index -= kind == "predicate"
             if index < 0:
                 continue

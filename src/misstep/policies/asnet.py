@@ -1,7 +1,8 @@
 """ASNet policies: the network of one task, built from its PDDL view and evaluated natively."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -26,13 +27,18 @@ class Asnet:
     trained with unit cost.
     """
 
-    file: Path
+    file: Path = field(metadata={"help": "the policy's file"})
 
     unit_cost: ClassVar[bool] = True
 
+    @cached_property
+    def model(self) -> AsnetModel:
+        """The weights; read once and shared by the tasks that the policy is bound to."""
+        return read_asnet(self.file)
+
     def bind(self, task: Task) -> AsnetPolicy:
         """The policy for one task."""
-        return bind_asnet(read_asnet(self.file), task, source=str(self.file))
+        return bind_asnet(self.model, task, source=str(self.file))
 
 
 class GroundNet(NamedTuple):
