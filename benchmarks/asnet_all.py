@@ -1,14 +1,14 @@
-"""Runs every ASNet policy of the shared data on every task beside it: `python benchmarks/asnet_all.py [DOMAIN...]`.
+"""Runs every ASNet policy of the shared data on every task beside it.
 
-The run is the plain one: follow the policy until the goal, a repeated state or the limit. Prints a line a task and
-a line a domain. Needs the data (MISSTEP_DATA or ../shared/data).
+    python -m benchmarks.asnet_all [DOMAIN...]
+
+The run is the plain one: follow the policy until the goal, a repeated state or the limit. Prints a line a
+task and a line a domain. Needs the data (MISSTEP_DATA or ../shared/data).
 """
 
 import sys
 import time
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import misstep
 from misstep.policies.asnet import Asnet
@@ -52,13 +52,15 @@ def run_domain(folder: Path) -> tuple[int, int]:
             lengths.append(steps)
         longest = max(longest, end - start)
         print(
-            f"  {folder.name:22s} {problem.name:55s} {outcome:8s} {steps:5d} steps  {policy.num_operators:6d} operators"
-            f"  load {loaded - start:6.2f} s  bind {bound - loaded:6.2f} s  run {end - bound:6.2f} s",
+            f"  {folder.name:22s} {problem.name:55s} {outcome:8s} {steps:5d} steps"
+            f"  {policy.num_operators:6d} operators  load {loaded - start:6.2f} s"
+            f"  bind {bound - loaded:6.2f} s  run {end - bound:6.2f} s",
             flush=True,
         )
     print(
         f"{folder.name:22s} {solved}/{len(problems)} solved, lengths {min(lengths, default=0)} to "
-        f"{max(lengths, default=0)}, sum {sum(lengths)}, {time.monotonic() - begin:.1f} s, longest {longest:.1f} s",
+        f"{max(lengths, default=0)}, sum {sum(lengths)}, {time.monotonic() - begin:.1f} s, "
+        f"longest {longest:.1f} s",
         flush=True,
     )
     return solved, len(problems)

@@ -1,4 +1,4 @@
-"""The published ASNet policies: known plan lengths, known costs of test states, and the same numbers as numpy."""
+"""The published ASNet policies: known plan lengths, known costs of test states, the same scores as numpy."""
 
 import json
 from pathlib import Path

@@ -24,7 +24,8 @@ DOMAIN = """(define (domain odd) (:requirements :adl :typing) (:types place)
 (:action back :parameters () :precondition (b)
   :effect (and (a) (not (b)) (c) (not (d)) (e) (not (f)) (g) (not (h)) (i) (not (j)) (k))))"""
 PROBLEM = """(define (problem p) (:domain odd) (:objects p1 p2 p3 p4 island - place)
-(:init (at p1) (a) (c) (e) (g) (i) (next p1 p2) (next p2 p1) (next p2 p3) (next p3 p1) (next p1 p4) (next p4 p1))
+(:init (at p1) (a) (c) (e) (g) (i) (next p1 p2) (next p2 p1) (next p2 p3) (next p3 p1)
+  (next p1 p4) (next p4 p1))
 (:goal (and (at p3) (done) (next p1 p2))))"""
 
 

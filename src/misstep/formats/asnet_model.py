@@ -36,8 +36,8 @@ class AsnetModel:
 
     Slots are the positions in an action schema's list of distinct atoms. Inputs of an action module are its
     slots' truth values, goal bits and the applicable bit in layer 0, later one vector a slot and the action's
-    own last vector. Inputs of a predicate module are one pooled vector for each (action, slot) that mentions the
-    predicate, by action, then slot; after layer 0 also the fact's own last vector.
+    own last vector. Inputs of a predicate module are one pooled vector for each (action, slot) that mentions
+    the predicate, by action, then slot; after layer 0 also the fact's own last vector.
     """
 
     hidden: int
@@ -87,7 +87,7 @@ def make_model(
         twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
             raise InputError(f"{source}: {kind} `{twice[0]}` stands there twice; is the file damaged?")
-    action_modules = []
+    action_modules: list[tuple[Module, ...]] = []
     for layer in range(num_layers + 1):
         outputs = 1 if layer == num_layers else hidden
         row = []
@@ -96,15 +96,15 @@ def make_model(
             inputs = len(module.weights)
             if layer == 0 and inputs % 2 == 0:
                 raise InputError(
-                    f"{source}: action `{name}`, layer 0 has {inputs} inputs, not two a slot and one; networks with "
-                    "landmark or history inputs cannot be evaluated here: train without them"
+                    f"{source}: action `{name}`, layer 0 has {inputs} inputs, not two a slot and one; "
+                    "networks with landmark or history inputs cannot be evaluated here: train without them"
                 )
             if layer > 0:
                 slots = (len(action_modules[0][index].weights) - 1) // 2
                 _require(source, f"action `{name}`, layer {layer}", inputs, (slots + 1) * hidden)
             row.append(module)
         action_modules.append(tuple(row))
-    predicate_modules = []
+    predicate_modules: list[tuple[Module, ...]] = []
     for layer in range(num_layers):
         row = []
         for index, name in enumerate(predicates):
@@ -128,8 +128,8 @@ def make_model(
     )
     if sum(model.action_slots) != sum(model.predicate_slots):
         raise InputError(
-            f"{source}: actions have {sum(model.action_slots)} slots, predicates {sum(model.predicate_slots)}; "
-            "is the file damaged?"
+            f"{source}: actions have {sum(model.action_slots)} slots, predicates "
+            f"{sum(model.predicate_slots)}; is the file damaged?"
         )
     return model
 

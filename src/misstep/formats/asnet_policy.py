@@ -1,4 +1,4 @@
-"""Reads ASNet policies: the published SQLite files, their TOML successor, and misstep's own safetensors files.
+"""Reads ASNet policies: the published SQLite files, their TOML successor, misstep's own safetensors files.
 
 Nothing in a file is executed, and every size is checked before it is believed.
 """
@@ -226,6 +226,6 @@ def _base64(where: str, entry: dict[str, object], name: str) -> Floats:
         raise InputError(f"{where}: `{name}` is not base64; is the file damaged?") from None
     numbers = _floats(where, blob)
     size = entry.get(f"{name}_size", numbers.size)
-    if size != numbers.size:
+    if size not in (numbers.size, len(blob)):
         raise InputError(f"{where}: `{name}` has {numbers.size} numbers, not {size}; is the file complete?")
     return numbers

@@ -36,7 +36,7 @@ def write_safetensors(
 
 
 def read_safetensors(path: str | Path) -> tuple[dict[str, NDArray[np.float32]], dict[str, str]]:
-    """All arrays and the metadata. InputError where the file is damaged or holds other than float32 numbers."""
+    """All arrays and the metadata. InputError where the file is damaged or holds other than float32."""
     try:
         content = Path(path).read_bytes()
     except OSError as error:

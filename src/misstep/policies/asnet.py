@@ -21,10 +21,10 @@ Indices = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Asnet:
-    """An ASNet (Toyer et al. 2018) from a file: published SQLite `.policy`, its TOML successor, or safetensors.
+    """An ASNet (Toyer et al. 2018): a published `.policy` file (SQLite or TOML), or safetensors of misstep.
 
-    The applicable action with the highest score, the first in the task's order among equals. These policies were
-    trained with unit cost.
+    Takes the applicable action with the highest score, the first in the task's order among equals. These
+    policies were trained with unit cost.
     """
 
     file: Path = field(metadata={"help": "the policy's file"})
@@ -44,8 +44,8 @@ class Asnet:
 class GroundNet(NamedTuple):
     """Which fact stands in which slot of which operator; facts by predicate, operators by schema.
 
-    Schemas and predicates are numbered as in the model. `None` has no place in index arrays: -1 is a slot whose
-    fact does not exist, and the variable of a fact that always holds.
+    Schemas and predicates are numbered as in the model. `None` has no place in index arrays: -1 is a slot
+    whose fact does not exist, and the variable of a fact that always holds.
     """
 
     operators: Indices
@@ -78,16 +78,16 @@ def bind_asnet(model: AsnetModel, task: Task, *, source: str = "<asnet>") -> Asn
         fact_values=net.fact_values,
         goal=net.goal.astype(np.uint8),
         predicate_slots=[list(slots) for slots in net.predicate_slots],
-        action_modules=[list(map(tuple, modules)) for modules in model.action_modules],
-        predicate_modules=[list(map(tuple, modules)) for modules in model.predicate_modules],
+        action_modules=[list(modules) for modules in model.action_modules],
+        predicate_modules=[list(modules) for modules in model.predicate_modules],
     )
 
 
 def ground_net(model: AsnetModel, task: Task, *, source: str = "<asnet>") -> GroundNet:
     """Facts: reachable ones and those that always hold. Operators: reachable ones that change something.
 
-    Reachable means by forward h^2, as in the training of the published policies: without it, and with operators
-    that change nothing, the maxima over operators differ, and the policies choose otherwise or fail.
+    Reachable means by forward h^2, as in the training of the published policies: without it, and with
+    operators that change nothing, the maxima over operators differ: the policies choose otherwise or fail.
     """
     view = task.pddl
     if view is None:
@@ -114,9 +114,9 @@ def ground_net(model: AsnetModel, task: Task, *, source: str = "<asnet>") -> Gro
     for action, binding in enumerate(view.bindings):
         if reached[action] and changing[action]:
             at = schemas[binding.schema]
-            atoms = view.schemas[binding.schema].atoms
+            lifted = view.schemas[binding.schema].atoms
             operators[at].append(action)
-            rows[at].append([number.get(atom.ground(binding.objects), -1) for atom in atoms])
+            rows[at].append([number.get(atom.ground(binding.objects), -1) for atom in lifted])
     return GroundNet(
         operators=_indices([action for group in operators for action in group]),
         schema_start=_starts(operators),
@@ -147,8 +147,8 @@ def _match_domain(model: AsnetModel, view: PddlView, source: str) -> tuple[list[
     for at, slots in enumerate(_predicate_slots(view, schemas, predicates)):
         if len(slots) != model.predicate_slots[at]:
             raise InputError(
-                f"{source}: predicate `{model.predicates[at]}` is used {model.predicate_slots[at]} times in the "
-                f"policy and {len(slots)} times in the domain; use the domain that the policy was trained for"
+                f"{source}: predicate `{model.predicates[at]}` is used {model.predicate_slots[at]} times in "
+                f"the policy and {len(slots)} times in the domain; use the domain of the policy's training"
             )
     return schemas, predicates
 
