@@ -154,14 +154,14 @@ void AsnetPolicy::evaluate(const Word* state) {
     for (std::size_t i = 0; i < competing_.size(); ++i) {
         const Index op = competing_[i];
         const LastModule& last = last_[at(graph_.schema_of(op))];
-        auto facts = graph_.row(graph_.facts, op);
+        auto facts = graph_.facts_of(op);
         scores_[i] = kernels_.score(last.bias, last.weights.data(), vectors + at(row[op]) * at(width_),
                                     facts_.data(), facts.data(), static_cast<int>(facts.size()));
     }
 }
 
 void AsnetPolicy::predicate_layer(std::size_t layer, const float* vectors, const Index* row) {
-    const AsnetWork& work = demand_.work(static_cast<int>(layer));
+    const AsnetWork& work = demand_.work(layer);
     const Layer& weights = layers_[layer];
     if (layer == 0) {
         for (Index f : work.facts) std::copy_n(weights.fact_base.row(at(f)), width_, facts_.row(at(f)));
@@ -184,8 +184,8 @@ void AsnetPolicy::predicate_layer(std::size_t layer, const float* vectors, const
 
 void AsnetPolicy::action_layer(std::size_t layer) {
     static constexpr float kZero alignas(64)[kMaxAsnetHidden] = {};
-    const AsnetWork& reads = demand_.work(static_cast<int>(layer));
-    const AsnetWork& writes = demand_.work(static_cast<int>(layer) + 1);
+    const AsnetWork& reads = demand_.work(layer);
+    const AsnetWork& writes = demand_.work(layer + 1);
     const Layer& weights = layers_[layer];
     for (std::size_t slot = 0; slot < weights.read.size(); ++slot) {
         const Index begin = reads.used_start[slot], n = reads.used_start[slot + 1] - begin;
@@ -200,11 +200,11 @@ void AsnetPolicy::action_layer(std::size_t layer) {
         if (layer > 0)
             kernels_.linear(operators_.data(), ops, weights.own[schema].row(at(width_)), 0,
                             weights.own[schema].data(), operators_.data(), ops, n);
-        const Index first = graph_.schema_start[schema], count = graph_.schema_start[schema + 1] - first;
-        const auto& parts = graph_.parts[schema];
+        const Index op = ops[0];
         kernels_.combine(layer > 0 ? operators_.data() : first_.own_parts(),
-                         layer > 0 ? identity_.data() : first_.row_of_operator(), parts_.data(), parts.data(),
-                         first, static_cast<int>(parts.size() / at(count)), operators_.data(), ops, n);
+                         layer > 0 ? identity_.data() : first_.row_of_operator(), parts_.data(),
+                         graph_.parts.data(), graph_.row_start.data(),
+                         static_cast<int>(graph_.facts_of(op).size()), operators_.data(), ops, n);
     }
 }
 

@@ -56,7 +56,7 @@ void AsnetFirstLayer::find_classes(const AsnetNetwork& net, const AsnetGraph& gr
     changing_start_.push_back(0);
     for (Index op = 0; op < graph.num_operators; ++op) {
         const Index schema = graph.schema_of(op);
-        auto facts = graph.row(graph.facts, op);
+        auto facts = graph.facts_of(op);
         std::vector<float> inputs(2 * facts.size() + 1);
         std::vector<Index> positions;
         for (std::size_t i = 0; i < facts.size(); ++i) {

@@ -8,6 +8,29 @@ namespace {
 std::size_t at(Index i) {
     return static_cast<std::size_t>(i);
 }
+template <class T>
+Index size_of(const std::vector<T>& items) {
+    return static_cast<Index>(items.size());
+}
+
+// For each group of [start[g], start[g + 1]) the numbers that `keep` says, and where the groups begin.
+template <class Keep>
+void list(const std::vector<Index>& start, Keep&& keep, std::vector<Index>& kept,
+          std::vector<Index>& kept_start) {
+    kept.clear();
+    kept_start.assign(1, 0);
+    for (std::size_t group = 0; group + 1 < start.size(); ++group) {
+        for (Index i = start[group], end = start[group + 1]; i < end; ++i)
+            if (keep(i)) kept.push_back(i);
+        kept_start.push_back(size_of(kept));
+    }
+}
+
+void look_up(const std::vector<Index>& pairs, const std::vector<Index>& pair_fact,
+             std::vector<Index>& facts) {
+    facts.resize(pairs.size());
+    for (std::size_t i = 0; i < pairs.size(); ++i) facts[i] = pair_fact[at(pairs[i])];
+}
 
 }  // namespace
 
@@ -15,55 +38,52 @@ AsnetGraph::AsnetGraph(const AsnetNetwork& net)
     : num_operators(net.num_operators()),
       num_facts(net.num_facts()),
       schema_start(net.schema_start),
-      predicate_start(net.predicate_start),
-      facts(net.slot_facts) {
+      predicate_start(net.predicate_start) {
     for (Index schema = 0; schema < net.num_schemas(); ++schema) {
-        parts.emplace_back(facts[at(schema)].size());
-        for (Index op = schema_start[at(schema)]; op < schema_start[at(schema) + 1]; ++op)
+        const Index first = schema_start[at(schema)], row = net.num_slots(schema);
+        for (Index op = first; op < schema_start[at(schema) + 1]; ++op) {
+            row_start.push_back(size_of(facts) + row * (op - first));
             operator_schema.push_back(schema);
+        }
+        facts.insert(facts.end(), net.slot_facts[at(schema)].begin(), net.slot_facts[at(schema)].end());
     }
+    row_start.push_back(size_of(facts));
+    parts.resize(facts.size());
     slot_start.push_back(0);
     member_start.push_back(0);
     for (Index predicate = 0; predicate < net.num_predicates(); ++predicate) {
         Index place = 0;
         for (auto [schema, position] : net.predicate_slots[at(predicate)]) {
-            const Index begin = predicate_start[at(predicate)];
-            std::vector<std::vector<Index>> by_fact(at(predicate_start[at(predicate) + 1] - begin));
-            const std::size_t stride = at(net.num_slots(schema));
-            for (Index op = schema_start[at(schema)]; op < schema_start[at(schema) + 1]; ++op) {
-                Index fact = facts[at(schema)][at(op - schema_start[at(schema)]) * stride + at(position)];
-                if (fact >= 0) by_fact[at(fact - begin)].push_back(op);
-            }
-            for (std::size_t i = 0; i < by_fact.size(); ++i) {
-                if (by_fact[i].empty()) continue;
-                for (Index op : by_fact[i])
-                    parts[at(schema)][at(op - schema_start[at(schema)]) * stride + at(position)] =
-                        static_cast<Index>(pair_fact.size());
-                members.insert(members.end(), by_fact[i].begin(), by_fact[i].end());
-                member_start.push_back(static_cast<Index>(members.size()));
-                pair_fact.push_back(begin + static_cast<Index>(i));
-            }
+            add_pairs(predicate, schema, position);
             slots.push_back({predicate, place++, schema, position});
-            slot_start.push_back(static_cast<Index>(pair_fact.size()));
+            slot_start.push_back(size_of(pair_fact));
         }
     }
-    num_pairs = static_cast<Index>(pair_fact.size());
-    for (std::size_t slot = 0; slot < slots.size(); ++slot) {
-        auto& of_schema = facts[at(slots[slot].schema)];
-        const std::size_t stride = at(net.num_slots(slots[slot].schema));
-        for (std::size_t i = at(slots[slot].position); i < of_schema.size(); i += stride)
-            if (of_schema[i] < 0) {
-                of_schema[i] = num_facts;
-                parts[at(slots[slot].schema)][i] = num_pairs + static_cast<Index>(slot);
-            }
+    num_pairs = size_of(pair_fact);
+    for (Index slot = 0; slot < size_of(slots); ++slot) {
+        const std::size_t schema = at(slots[at(slot)].schema);
+        for (Index op = schema_start[schema]; op < schema_start[schema + 1]; ++op) {
+            const std::size_t entry = at(row_start[at(op)] + slots[at(slot)].position);
+            if (facts[entry] >= 0) continue;
+            facts[entry] = num_facts;
+            parts[entry] = num_pairs + slot;
+        }
     }
 }
 
-std::span<const Index> AsnetGraph::row(const std::vector<std::vector<Index>>& by_schema, Index op) const {
-    const std::size_t schema = at(schema_of(op));
-    const std::size_t count = at(schema_start[schema + 1] - schema_start[schema]);
-    const std::size_t stride = by_schema[schema].size() / count;
-    return {by_schema[schema].data() + at(op - schema_start[schema]) * stride, stride};
+void AsnetGraph::add_pairs(Index predicate, Index schema, Index position) {
+    const Index first = predicate_start[at(predicate)];
+    std::vector<std::vector<Index>> by_fact(at(predicate_start[at(predicate) + 1] - first));
+    for (Index op = schema_start[at(schema)]; op < schema_start[at(schema) + 1]; ++op)
+        if (const Index fact = facts[at(row_start[at(op)] + position)]; fact >= 0)
+            by_fact[at(fact - first)].push_back(op);
+    for (std::size_t i = 0; i < by_fact.size(); ++i) {
+        if (by_fact[i].empty()) continue;
+        for (Index op : by_fact[i]) parts[at(row_start[at(op)] + position)] = size_of(pair_fact);
+        members.insert(members.end(), by_fact[i].begin(), by_fact[i].end());
+        member_start.push_back(size_of(members));
+        pair_fact.push_back(first + static_cast<Index>(i));
+    }
 }
 
 AsnetDemand::AsnetDemand(const AsnetGraph& graph, int num_layers)
@@ -72,8 +92,8 @@ AsnetDemand::AsnetDemand(const AsnetGraph& graph, int num_layers)
       fact_marked_(at(graph.num_facts) + 1, 1),
       pair_marked_(at(graph.num_pairs), 1),
       operator_marked_(at(graph.num_operators), 1) {
-    list_pairs(everything_, false);
-    list_pairs(everything_, true);
+    list_pairs(everything_);
+    list_facts(everything_);
     list_operators(everything_);
     everything_.all = true;
 }
@@ -82,71 +102,65 @@ void AsnetDemand::trace(std::span<const Index> scored) {
     std::ranges::fill(fact_marked_, std::uint8_t{0});
     std::ranges::fill(pair_marked_, std::uint8_t{0});
     std::ranges::fill(operator_marked_, std::uint8_t{0});
-    for (Index op : scored) operator_marked_[at(op)] = 1;
-    std::span<const Index> above = scored;
+    for (Index op : scored) {
+        operator_marked_[at(op)] = 1;
+        for (Index fact : graph_.facts_of(op)) fact_marked_[at(fact)] = 1;
+    }
     bool all = false;
     for (std::size_t layer = layers_.size(); layer-- > 0;) {
         AsnetWork& work = layers_[layer];
         work.all = all;
         if (all) continue;
-        const bool hidden_above = layer + 1 < layers_.size();
-        mark_facts(above, hidden_above);
-        if (hidden_above) list_pairs(work, true);
-        list_pairs(work, false);
-        if (layer == 0) break;  // The first operator vectors come from a table.
-        for (Index pair : work.pool_pairs)
-            for (Index i = graph_.member_start[at(pair)]; i < graph_.member_start[at(pair) + 1]; ++i)
-                operator_marked_[at(graph_.members[at(i)])] = 1;
-        list_operators(work);
-        above = work.operators;
-        all = work.operators.size() == at(graph_.num_operators);
-    }
-}
-
-void AsnetDemand::mark_facts(std::span<const Index> ops, bool pairs) {
-    for (Index op : ops) {
-        for (Index fact : graph_.row(graph_.facts, op)) fact_marked_[at(fact)] = 1;
-        if (!pairs) continue;
-        for (Index pair : graph_.row(graph_.parts, op))
-            if (pair < graph_.num_pairs) pair_marked_[at(pair)] = 1;
-    }
-}
-
-void AsnetDemand::list_pairs(AsnetWork& work, bool used) const {
-    auto& pairs = used ? work.used_pairs : work.pool_pairs;
-    auto& facts = used ? work.used_facts : work.pool_facts;
-    auto& start = used ? work.used_start : work.pool_start;
-    pairs.clear();
-    facts.clear();
-    start.assign(1, 0);
-    for (std::size_t slot = 0; slot < graph_.slots.size(); ++slot) {
-        for (Index pair = graph_.slot_start[slot]; pair < graph_.slot_start[slot + 1]; ++pair) {
-            const Index fact = graph_.pair_fact[at(pair)];
-            if (used ? !pair_marked_[at(pair)] : !fact_marked_[at(fact)]) continue;
-            pairs.push_back(pair);
-            facts.push_back(fact);
+        if (layer + 1 < layers_.size()) {
+            mark_pairs(layers_[layer + 1].operators);
+            list_pairs(work);
+            for (Index fact : work.used_facts) fact_marked_[at(fact)] = 1;
         }
-        start.push_back(static_cast<Index>(pairs.size()));
-    }
-    if (used) return;
-    work.facts.clear();
-    work.fact_start.assign(1, 0);
-    for (std::size_t predicate = 0; predicate + 1 < graph_.predicate_start.size(); ++predicate) {
-        for (Index fact = graph_.predicate_start[predicate]; fact < graph_.predicate_start[predicate + 1];
-             ++fact)
-            if (fact_marked_[at(fact)]) work.facts.push_back(fact);
-        work.fact_start.push_back(static_cast<Index>(work.facts.size()));
+        list_facts(work);
+        if (layer == 0) break;  // The first operator vectors come from a table.
+        mark_members(work.pool_pairs);
+        list_operators(work);
+        // Looking closer would cost more than it could save.
+        all = 4 * work.operators.size() >= 3 * at(graph_.num_operators);
     }
 }
 
-void AsnetDemand::list_operators(AsnetWork& work) {
-    work.operators.clear();
-    work.operator_start.assign(1, 0);
-    for (std::size_t schema = 0; schema + 1 < graph_.schema_start.size(); ++schema) {
-        for (Index op = graph_.schema_start[schema]; op < graph_.schema_start[schema + 1]; ++op)
-            if (operator_marked_[at(op)]) work.operators.push_back(op);
-        work.operator_start.push_back(static_cast<Index>(work.operators.size()));
-    }
+// These loops keep their arrays at hand: stores of bytes might change anything, for all the compiler knows.
+void AsnetDemand::mark_pairs(std::span<const Index> ops) {
+    const Index *start = graph_.row_start.data(), *parts = graph_.parts.data();
+    const Index num_pairs = graph_.num_pairs;
+    std::uint8_t* marked = pair_marked_.data();
+    for (Index op : ops)
+        for (Index i = start[op], end = start[op + 1]; i < end; ++i)
+            if (parts[i] < num_pairs) marked[parts[i]] = 1;
+}
+
+void AsnetDemand::mark_members(std::span<const Index> pairs) {
+    const Index *start = graph_.member_start.data(), *members = graph_.members.data();
+    std::uint8_t* marked = operator_marked_.data();
+    for (Index pair : pairs)
+        for (Index i = start[pair], end = start[pair + 1]; i < end; ++i) marked[members[i]] = 1;
+}
+
+void AsnetDemand::list_pairs(AsnetWork& work) const {
+    const std::uint8_t* marked = pair_marked_.data();
+    list(graph_.slot_start, [=](Index pair) { return marked[pair] != 0; }, work.used_pairs, work.used_start);
+    look_up(work.used_pairs, graph_.pair_fact, work.used_facts);
+}
+
+void AsnetDemand::list_facts(AsnetWork& work) const {
+    const std::uint8_t* marked = fact_marked_.data();
+    const Index* fact_of = graph_.pair_fact.data();
+    list(graph_.predicate_start, [=](Index fact) { return marked[fact] != 0; }, work.facts, work.fact_start);
+    list(
+        graph_.slot_start, [=](Index pair) { return marked[fact_of[pair]] != 0; }, work.pool_pairs,
+        work.pool_start);
+    look_up(work.pool_pairs, graph_.pair_fact, work.pool_facts);
+}
+
+void AsnetDemand::list_operators(AsnetWork& work) const {
+    const std::uint8_t* marked = operator_marked_.data();
+    list(graph_.schema_start, [=](Index op) { return marked[op] != 0; }, work.operators, work.operator_start);
 }
 
 }  // namespace misstep

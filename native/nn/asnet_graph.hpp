@@ -25,13 +25,19 @@ struct AsnetGraph {
     std::vector<Index> slot_start;  // pairs of each slot
     std::vector<Index> pair_fact;
     std::vector<Index> member_start, members;  // operators of each pair
-    // By schema, (operators, positions): the pair, or num_pairs + slot where there is no such fact; the fact,
-    // or num_facts.
-    std::vector<std::vector<Index>> parts, facts;
+    // For each operator a row, which begins at row_start, with an entry a position: in `parts` the pair, or
+    // num_pairs + slot where there is no such fact; in `facts` the fact, or num_facts.
+    std::vector<Index> row_start, parts, facts;
+    std::vector<Index> operator_schema;
 
     Index schema_of(Index op) const { return operator_schema[static_cast<std::size_t>(op)]; }
-    std::span<const Index> row(const std::vector<std::vector<Index>>& by_schema, Index op) const;
-    std::vector<Index> operator_schema;
+    std::span<const Index> facts_of(Index op) const {
+        const Index* start = row_start.data() + op;
+        return {facts.data() + start[0], facts.data() + start[1]};
+    }
+
+  private:
+    void add_pairs(Index predicate, Index schema, Index position);
 };
 
 // What is computed in one layer: ascending lists, each with the places where its groups begin.
@@ -51,15 +57,16 @@ class AsnetDemand {
 
     // After this, work(layer) is what the layer's facts and operators need.
     void trace(std::span<const Index> scored);
-    const AsnetWork& work(int layer) const {
-        const AsnetWork& own = layers_[static_cast<std::size_t>(layer)];
-        return own.all ? everything_ : own;
+    const AsnetWork& work(std::size_t layer) const {
+        return layers_[layer].all ? everything_ : layers_[layer];
     }
 
   private:
-    void mark_facts(std::span<const Index> ops, bool pairs);
-    void list_pairs(AsnetWork& work, bool used) const;
-    void list_operators(AsnetWork& work);
+    void mark_pairs(std::span<const Index> ops);
+    void mark_members(std::span<const Index> pairs);
+    void list_pairs(AsnetWork& work) const;
+    void list_facts(AsnetWork& work) const;
+    void list_operators(AsnetWork& work) const;
 
     const AsnetGraph& graph_;
     AsnetWork everything_;

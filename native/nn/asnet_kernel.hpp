@@ -20,10 +20,11 @@ struct AsnetKernels {
     void (*pool)(const float* in, const std::int32_t* row, const std::int32_t* group_start,
                  const std::int32_t* members, const std::int32_t* groups, const float* matrix, float* out,
                  const std::int32_t* to, std::int32_t n);
-    // out[which[i]] = elu(own[row[which[i]]] + sum of in[parts[which[i] * num_parts + j]] over j).
-    // `parts` is counted from `first`. `own` and `out` may be the same.
+    // out[w] = elu(own[row[w]] + sum of in[parts[part_start[w] + j]] over j < num_parts) for each w in
+    // `which`. `own` and `out` may be the same where row[w] = w.
     void (*combine)(const float* own, const std::int32_t* row, const float* in, const std::int32_t* parts,
-                    std::int32_t first, int num_parts, float* out, const std::int32_t* which, std::int32_t n);
+                    const std::int32_t* part_start, int num_parts, float* out, const std::int32_t* which,
+                    std::int32_t n);
     // rows[which[i]] = elu(rows[which[i]]).
     void (*activate)(float* rows, const std::int32_t* which, std::int32_t n);
     // bias + dot products of own with the last row of weights and of in[parts[j]] with row j.

@@ -31,13 +31,14 @@ Results run(const AsnetKernels& kernels, int width, std::int32_t block) {
     Rng rng(static_cast<std::uint64_t>(width));
     ChannelRows in = random_rows(rng, width, kRows),
                 matrix = random_rows(rng, width, static_cast<std::size_t>(width));
-    std::vector<std::int32_t> from(kRows), to(kRows), groups(kRows + 1), members, parts;
+    std::vector<std::int32_t> from(kRows), to(kRows), groups(kRows + 1), members, parts, part_start;
     std::iota(to.begin(), to.end(), 0);
     for (std::int32_t i = 0; i < kRows; ++i) {
         from[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(rng.below(kRows));
         for (std::uint64_t m = 0; m < 1 + rng.below(4); ++m)
             members.push_back(static_cast<std::int32_t>(rng.below(kRows)));
         groups[static_cast<std::size_t>(i) + 1] = static_cast<std::int32_t>(members.size());
+        part_start.push_back(static_cast<std::int32_t>(parts.size()));
         for (int j = 0; j < 3; ++j) parts.push_back(static_cast<std::int32_t>(rng.below(kRows)));
     }
     ChannelRows out = random_rows(rng, width, kRows);
@@ -48,8 +49,8 @@ Results run(const AsnetKernels& kernels, int width, std::int32_t block) {
                        to.data() + i, n);
         kernels.pool(in.data(), from.data(), groups.data(), members.data(), to.data() + i, matrix.data(),
                      r.pool.data(), to.data() + i, n);
-        kernels.combine(out.data(), from.data(), in.data(), parts.data(), 0, 3, r.combine.data(),
-                        to.data() + i, n);
+        kernels.combine(out.data(), from.data(), in.data(), parts.data(), part_start.data(), 3,
+                        r.combine.data(), to.data() + i, n);
         kernels.activate(r.active.data(), to.data() + i, n);
     }
     for (std::size_t i = 0; i < kRows; ++i)
