@@ -21,15 +21,12 @@ Indices = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Asnet:
-    """An ASNet (Toyer et al. 2018): a published `.policy` file (SQLite or TOML), or safetensors of misstep.
-
-    Takes the applicable action with the highest score, the first in the task's order among equals. These
-    policies were trained with unit cost.
-    """
+    """An ASNet (Toyer et al. 2018) as published (`.policy`, SQLite or TOML) or written by misstep."""
 
     file: Path = field(metadata={"help": "the policy's file"})
 
     unit_cost: ClassVar[bool] = True
+    """The published policies were trained so: load their tasks with unit cost."""
 
     @cached_property
     def model(self) -> AsnetModel:
