@@ -11,13 +11,14 @@ import time
 from pathlib import Path
 
 import misstep
+from misstep._core import AsnetPolicy
 from misstep.policies.asnet import Asnet
 from tests.data import NO_DATA, data_folder
 
 MAX_SECONDS = 300
 
 
-def follow(task: misstep.Task, policy, deadline: float) -> tuple[str, int]:
+def follow(task: misstep.Task, policy: AsnetPolicy, deadline: float) -> tuple[str, int]:
     """How the run from the initial state ended, and after how many steps."""
     state = task.initial_state
     seen = set()

@@ -39,6 +39,9 @@ void check_modules(const AsnetNetwork& net) {
         require(layer.size() == predicates, "a predicate layer lacks modules");
     for (std::size_t schema = 0; schema < schemas; ++schema) {
         const std::size_t slots = static_cast<std::size_t>(net.num_slots(static_cast<int>(schema)));
+        require(slots <= std::size_t{kMaxAsnetSlots}, "schema " + std::to_string(schema) + " has " +
+                                                          std::to_string(slots) + " atoms; at most " +
+                                                          std::to_string(kMaxAsnetSlots) + " are supported");
         for (std::size_t layer = 0; layer <= layers; ++layer)
             check_module(net.action_modules[layer][schema], layer == 0 ? 2 * slots + 1 : (slots + 1) * hidden,
                          layer == layers ? 1 : hidden,

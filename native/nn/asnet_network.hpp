@@ -41,6 +41,7 @@ struct AsnetNetwork {
 };
 
 inline constexpr int kMaxAsnetHidden = 64;
+inline constexpr int kMaxAsnetSlots = 60;  // their bits fit into a word
 
 // Throws InputError where sizes or numbers do not fit together or do not fit the task.
 void check_network(const AsnetNetwork& net, const StateSpace& space);

@@ -10,6 +10,7 @@ from misstep._core import AsnetPolicy
 from misstep.formats.asnet_policy import write_asnet
 from misstep.plugins import make_part
 from misstep.policies.asnet import Asnet, bind_asnet, ground_net
+from tests.conftest import COURIER
 from tests.unit.asnet_reference import AsnetReference, random_model
 
 # Facts that never exist (`broken`, `at` some places), slots without operators, an action with more changing
@@ -31,8 +32,6 @@ PROBLEM = """(define (problem p) (:domain odd) (:objects p1 p2 p3 p4 island - pl
 
 @pytest.fixture(scope="module")
 def tasks(tmp_path_factory):
-    from tests.conftest import COURIER
-
     folder = tmp_path_factory.mktemp("odd")
     (folder / "domain.pddl").write_text(DOMAIN)
     (folder / "problem.pddl").write_text(PROBLEM)

@@ -10,13 +10,12 @@ from misstep import InputError, load
 from misstep.formats.asnet_model import AsnetModel
 from misstep.formats.asnet_policy import read_asnet, write_asnet
 from misstep.formats.safetensors import read_safetensors, write_safetensors
+from tests.conftest import COURIER
 from tests.unit.asnet_reference import random_model
 
 
 @pytest.fixture(scope="module")
 def model() -> AsnetModel:
-    from tests.conftest import COURIER
-
     return random_model(load(*COURIER).pddl)
 
 
@@ -179,6 +178,12 @@ def test_other_files(model, tmp_path):
         path.write_bytes(content)
         with pytest.raises(InputError, match=r"x\.policy: "):
             read_asnet(path)
+    write_safetensors(path, {}, metadata={"format": "misstep-asnet-1", "asnet": '{"actions": 3}'})
+    with pytest.raises(InputError, match="does not describe an ASNet"):
+        read_asnet(path)
+    write_safetensors(path, {})
+    with pytest.raises(InputError, match="no ASNet of misstep"):
+        read_asnet(path)
     path.write_text("[other]\nx = 1\n")
     with pytest.raises(InputError, match=r"no table `asnets\.model`"):
         read_asnet(path)
@@ -236,6 +241,7 @@ def test_safetensors_are_the_real_ones(tmp_path):
         b'{"a": {"dtype": "F32", "shape": [1], "data_offsets": [-4, 0]}}',
         b'{"a": {"dtype": "F32", "shape": [-1], "data_offsets": [0, 4]}}',
         b'{"a": {"dtype": "F32", "shape": [true], "data_offsets": [0, 4]}}',
+        b'{"a": {"dtype": "F32", "shape": [0, 1000000000000000000000], "data_offsets": [0, 0]}}',
         b'{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 4]}}',
     ],
 )

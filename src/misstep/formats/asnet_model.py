@@ -30,7 +30,7 @@ ModuleKey: TypeAlias = tuple[int, int]
 """A layer and the index of an action or of a predicate."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AsnetModel:
     """A network of `num_layers` predicate layers between `num_layers` + 1 action layers.
 

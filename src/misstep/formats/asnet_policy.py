@@ -68,7 +68,7 @@ def _read_own(path: Path) -> AsnetModel:
         about = json.loads(metadata["asnet"])
         actions, predicates = list(map(str, about["actions"])), list(map(str, about["predicates"]))
         hidden, num_layers, domain_name = int(about["hidden"]), int(about["num_layers"]), about["domain_name"]
-    except (KeyError, ValueError, TypeError, RecursionError):
+    except (KeyError, ValueError, TypeError, OverflowError, RecursionError):
         raise InputError(
             f"{path}: the metadata does not describe an ASNet; write it with write_asnet"
         ) from None
@@ -108,7 +108,8 @@ def _from_tables(path: Path, connection: sqlite3.Connection) -> AsnetModel:
     for table in ("asnets_info", "asnets_weights"):
         if table not in tables:
             raise InputError(f"{path}: has no table `{table}`, so it is no ASNet policy")
-    info = {str(row[0]): row[1:] for row in connection.execute("SELECT * FROM asnets_info")}
+    rows = connection.execute("SELECT parameter, int_value, str_value FROM asnets_info")
+    info = {str(parameter): (number, text) for parameter, number, text in rows}
     hidden, num_layers = (_info_int(path, info, f"cfg_{name}") for name in ("hidden_dimension", "num_layers"))
     names: dict[str, dict[int, str]] = {"action": {}, "predicate": {}}
     found: dict[tuple[str, bool], dict[ModuleKey, Floats]] = {
@@ -132,7 +133,7 @@ def _from_tables(path: Path, connection: sqlite3.Connection) -> AsnetModel:
                 f"{path}: {kind} `{name}`, layer {layer} stands there twice; is the file damaged?"
             )
         arrays[layer, index] = _floats(f"{path}: {kind} `{name}`, layer {layer}", blob)
-    domain_name = info.get("domain_name", (None, None, None))[-1]
+    domain_name = info.get("domain_name", (None, None))[1]
     return make_model(
         str(path),
         hidden=hidden,
@@ -145,8 +146,8 @@ def _from_tables(path: Path, connection: sqlite3.Connection) -> AsnetModel:
     )
 
 
-def _info_int(path: Path, info: dict[str, tuple[object, ...]], parameter: str) -> int:
-    value = info.get(parameter, (None,))[0]
+def _info_int(path: Path, info: dict[str, tuple[object, object]], parameter: str) -> int:
+    value = info.get(parameter, (None, None))[0]
     if type(value) is not int:
         raise InputError(f"{path}: `asnets_info` says no `{parameter}`; is the file complete?")
     return value
