@@ -1,5 +1,6 @@
 """The native evaluation of ASNets against plain numpy, on tasks and random networks of our own."""
 
+import dataclasses
 import random
 
 import numpy as np
@@ -169,6 +170,9 @@ def test_another_domain_is_refused(tasks, tmp_path):
     (tmp_path / "domain.pddl").write_text(DOMAIN.replace("(not (broken ?q))", ""))
     with pytest.raises(InputError, match=r"action `go` has 4 atoms in the policy and 3"):
         bind_asnet(model, load(tmp_path / "domain.pddl", tmp_path / "problem.pddl"))
+    typed = dataclasses.replace(model, domain_hash="0" * 64)
+    with pytest.raises(InputError, match=r"a domain with other types than object, place;"):
+        bind_asnet(typed, tasks["odd"])
     (tmp_path / "task.sas").write_text(tasks["odd"].sas)
     with pytest.raises(InputError, match="needs the PDDL"):
         bind_asnet(model, load_sas(tmp_path / "task.sas"))

@@ -1,9 +1,10 @@
 """The weights of an action schema network (ASNet; Toyer et al. 2018) as plain values with checked shapes."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -50,6 +51,8 @@ class AsnetModel:
     predicate_modules: tuple[tuple[Module, ...], ...]
     """By layer, then predicate."""
     domain_name: str | None = None
+    domain_hash: str | None = None
+    """As `domain_hash` computes it from the names of the training domain."""
 
     @cached_property
     def action_slots(self) -> tuple[int, ...]:
@@ -62,6 +65,11 @@ class AsnetModel:
         return tuple(len(module.weights) // self.hidden for module in self.predicate_modules[0])
 
 
+def domain_hash(types: Iterable[str], predicates: Iterable[str], actions: Iterable[str]) -> str:
+    """SHA-256 of all names, `object` first, `=` before the predicates: what published policies say."""
+    return sha256("".join((*types, "=", *predicates, *actions)).encode()).hexdigest()
+
+
 def make_model(
     source: str,
     *,
@@ -72,6 +80,7 @@ def make_model(
     action_arrays: Mapping[ModuleKey, Module],
     predicate_arrays: Mapping[ModuleKey, Module],
     domain_name: str | None = None,
+    domain_hash: str | None = None,
 ) -> AsnetModel:
     """The model with every shape checked. Weights may come flat, `inputs` varying slowest.
 
@@ -125,6 +134,7 @@ def make_model(
         tuple(action_modules),
         tuple(predicate_modules),
         domain_name,
+        domain_hash,
     )
     if sum(model.action_slots) != sum(model.predicate_slots):
         raise InputError(

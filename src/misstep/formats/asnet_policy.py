@@ -56,6 +56,7 @@ def write_asnet(path: str | Path, model: AsnetModel) -> None:
         "actions": model.actions,
         "predicates": model.predicates,
         "domain_name": model.domain_name,
+        "domain_hash": model.domain_hash,
     }
     write_safetensors(path, arrays, metadata={"format": _FORMAT, "asnet": json.dumps(about)})
 
@@ -67,7 +68,7 @@ def _read_own(path: Path) -> AsnetModel:
     try:
         about = json.loads(metadata["asnet"])
         actions, predicates = list(map(str, about["actions"])), list(map(str, about["predicates"]))
-        hidden, num_layers, domain_name = int(about["hidden"]), int(about["num_layers"]), about["domain_name"]
+        hidden, num_layers = int(about["hidden"]), int(about["num_layers"])
     except (KeyError, ValueError, TypeError, OverflowError, RecursionError):
         raise InputError(
             f"{path}: the metadata does not describe an ASNet; write it with write_asnet"
@@ -86,7 +87,8 @@ def _read_own(path: Path) -> AsnetModel:
         predicates=predicates,
         action_arrays=modules["action"],
         predicate_arrays=modules["predicate"],
-        domain_name=None if domain_name is None else str(domain_name),
+        domain_name=_text(about.get("domain_name")),
+        domain_hash=_text(about.get("domain_hash")),
     )
 
 
@@ -133,7 +135,6 @@ def _from_tables(path: Path, connection: sqlite3.Connection) -> AsnetModel:
                 f"{path}: {kind} `{name}`, layer {layer} stands there twice; is the file damaged?"
             )
         arrays[layer, index] = _floats(f"{path}: {kind} `{name}`, layer {layer}", blob)
-    domain_name = info.get("domain_name", (None, None))[1]
     return make_model(
         str(path),
         hidden=hidden,
@@ -142,8 +143,13 @@ def _from_tables(path: Path, connection: sqlite3.Connection) -> AsnetModel:
         predicates=_in_order(path, "predicate", names["predicate"]),
         action_arrays=_modules(found["action", False], found["action", True]),
         predicate_arrays=_modules(found["predicate", False], found["predicate", True]),
-        domain_name=domain_name if isinstance(domain_name, str) else None,
+        domain_name=_text(info.get("domain_name", (None, None))[1]),
+        domain_hash=_text(info.get("domain_hash", (None, None))[1]),
     )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _info_int(path: Path, info: dict[str, tuple[object, object]], parameter: str) -> int:
@@ -215,7 +221,7 @@ def _read_toml(path: Path) -> AsnetModel:
         predicates=_in_order(path, "predicate", kinds["predicate"][0]),
         action_arrays=kinds["action"][1],
         predicate_arrays=kinds["predicate"][1],
-        domain_name=about["domain_name"] if isinstance(about.get("domain_name"), str) else None,
+        domain_name=_text(about.get("domain_name")),
     )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from misstep._core import AsnetPolicy
 from misstep.errors import InputError, LimitReached, UnsupportedFeature
-from misstep.formats.asnet_model import AsnetModel
+from misstep.formats.asnet_model import AsnetModel, domain_hash
 from misstep.formats.asnet_policy import read_asnet
 from misstep.pddl_view import GroundAtom, PddlView, SchemaInfo
 from misstep.task import Task
@@ -133,6 +133,13 @@ def _match_domain(model: AsnetModel, view: PddlView, source: str) -> tuple[list[
     """The model's number of each schema and of each predicate of the view."""
     schemas = _match_names("actions", model.actions, [schema.name for schema in view.schemas], source)
     predicates = _match_names("predicates", model.predicates, [each.name for each in view.predicates], source)
+    in_order = schemas == sorted(schemas) and predicates == sorted(predicates)
+    names = domain_hash(view.supertypes, view.problem.domain.predicates, [each.name for each in view.schemas])
+    if in_order and model.domain_hash not in (None, names):
+        raise InputError(
+            f"{source}: the policy was trained for a domain with other types than "
+            f"{', '.join(view.supertypes)}; use the domain of the policy's training"
+        )
     for schema, at in zip(view.schemas, schemas, strict=True):
         if schema.quantified:
             raise UnsupportedFeature(f"action `{schema.name}` has quantified atoms, which ASNets cannot read")
