@@ -17,8 +17,7 @@ from misstep.formats.asnet_model import AsnetModel
 from misstep.policies.asnet import Asnet, bind_asnet, ground_net
 from tests.conftest import COURIER
 from tests.data import NO_DATA, data_folder
-from tests.unit.asnet_reference import AsnetReference, random_model
-from tests.unit.test_asnet import walked_states
+from tests.unit.asnet_reference import AsnetReference, random_model, walked_states
 
 TASKS = [
     ("satellite", "pfile8"),

@@ -11,4 +11,5 @@ NB_MODULE(_core, m) {
     bind_search(m);
     bind_policy(m);
     bind_asnet(m);
+    bind_fuzz(m);
 }

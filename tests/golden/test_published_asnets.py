@@ -8,7 +8,8 @@ import pytest
 from misstep import Task, load
 from misstep._core import AsnetPolicy, State
 from misstep.policies.asnet import Asnet
-from tests.unit.test_asnet import assert_like_reference, walked_states
+from tests.unit.asnet_reference import walked_states
+from tests.unit.test_asnet import assert_like_reference
 
 # Floortile, satellite and scanalyzer: as measured with two independent implementations; the others with ours.
 PLAN_LENGTHS = {

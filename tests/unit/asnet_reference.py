@@ -1,11 +1,12 @@
 """ASNets in plain numpy: slow and obvious, to check the native evaluation and to measure it against."""
 
+import random
 from collections import Counter
 
 import numpy as np
 from numpy.typing import NDArray
 
-from misstep._core import StateBatch
+from misstep._core import State, StateBatch
 from misstep.formats.asnet_model import AsnetModel, Floats, Module, make_model
 from misstep.pddl_view import PddlView
 from misstep.policies.asnet import GroundNet
@@ -150,3 +151,14 @@ def random_model(view: PddlView, *, hidden: int = 16, num_layers: int = 2, seed:
         action_arrays=actions,
         predicate_arrays=predicates,
     )
+
+
+def walked_states(task: Task, number: int, *, seed: int = 0) -> list[State]:
+    """The states of a random walk, which begins again where it can go no further."""
+    rng = random.Random(seed)
+    states, state = [], task.initial_state
+    while len(states) < number:
+        states.append(state)
+        actions = task.applicable(state)
+        state = task.apply(state, rng.choice(actions)) if actions else task.initial_state
+    return states

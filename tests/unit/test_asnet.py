@@ -1,7 +1,6 @@
 """The native evaluation of ASNets against plain numpy, on tasks and random networks of our own."""
 
 import dataclasses
-import random
 
 import numpy as np
 import pytest
@@ -9,10 +8,10 @@ import pytest
 from misstep import InputError, load, load_sas
 from misstep._core import AsnetPolicy
 from misstep.formats.asnet_policy import write_asnet
-from misstep.plugins import make_part
 from misstep.policies.asnet import Asnet, bind_asnet, ground_net
+from misstep.policy import make_policy_part, wants_unit_cost
 from tests.conftest import COURIER
-from tests.unit.asnet_reference import AsnetReference, random_model
+from tests.unit.asnet_reference import AsnetReference, random_model, walked_states
 
 # Facts that never exist (`broken`, `at` some places), slots without operators, an action with more changing
 # atoms than tables are made for, two of the same objects.
@@ -40,16 +39,6 @@ def tasks(tmp_path_factory):
         "courier": load(*COURIER, unit_cost=True),
         "odd": load(folder / "domain.pddl", folder / "problem.pddl"),
     }
-
-
-def walked_states(task, number, *, seed=0):
-    rng = random.Random(seed)
-    states, state = [], task.initial_state
-    while len(states) < number:
-        states.append(state)
-        actions = task.applicable(state)
-        state = task.apply(state, rng.choice(actions)) if actions else task.initial_state
-    return states
 
 
 def assert_like_reference(model, task, states, *, tolerance=1e-4):
@@ -148,14 +137,14 @@ def test_scores_that_are_no_numbers_choose_nothing(tasks):
 def test_part(tasks, tmp_path):
     task = tasks["courier"]
     model = random_model(task.pddl)
-    write_asnet(tmp_path / "net.safetensors", model)
-    part = make_part("policy", f"asnet:{tmp_path / 'net.safetensors'}")
-    assert part == Asnet(tmp_path / "net.safetensors")
-    assert part.unit_cost
+    write_asnet(tmp_path / "a=b,c:net.safetensors", model)
+    part = make_policy_part(f"asnet:{tmp_path / 'a=b,c:net.safetensors'}")
+    assert part == Asnet(tmp_path / "a=b,c:net.safetensors")
+    assert wants_unit_cost(part)
     batch = task.batch(walked_states(task, 5))
     assert part.bind(task)(batch) == bind_asnet(model, task)(batch)
     with pytest.raises(InputError, match="needs the option `file`"):
-        make_part("policy", "asnet")
+        make_policy_part("asnet")
 
 
 def test_another_domain_is_refused(tasks, tmp_path):

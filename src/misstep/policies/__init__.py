@@ -1,1 +1,1 @@
-"""The kinds of policies that misstep evaluates by itself."""
+"""Policies of all kinds, each a part of its own; none imports another."""

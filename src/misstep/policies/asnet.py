@@ -33,7 +33,7 @@ class Asnet:
         """The weights; read once and shared by the tasks that the policy is bound to."""
         return read_asnet(self.file)
 
-    def bind(self, task: Task) -> AsnetPolicy:
+    def bind(self, task: Task, /) -> AsnetPolicy:
         """The policy for one task."""
         return bind_asnet(self.model, task, source=str(self.file))
 
