@@ -21,7 +21,7 @@ MAX_SECONDS = 300
 def follow(task: misstep.Task, policy: AsnetPolicy, deadline: float) -> tuple[str, int]:
     """How the run from the initial state ended, and after how many steps."""
     state = task.initial_state
-    seen = set()
+    seen: set[misstep.State] = set()
     while not task.is_goal(state):
         if state in seen:
             return "loop", len(seen)

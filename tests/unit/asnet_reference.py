@@ -124,8 +124,11 @@ def _elu(values: Floats) -> Floats:
     return np.where(values > 0, values, np.expm1(np.minimum(values, 0)))
 
 
-def random_model(view: PddlView, *, hidden: int = 16, num_layers: int = 2, seed: int = 0) -> AsnetModel:
+def random_model(
+    view: PddlView | None, *, hidden: int = 16, num_layers: int = 2, seed: int = 0
+) -> AsnetModel:
     """An untrained network for a domain, with outputs of moderate size."""
+    assert view is not None, "networks need the PDDL of the task"
     rng = np.random.default_rng(seed)
 
     def module(inputs: int, outputs: int) -> Module:
@@ -156,7 +159,8 @@ def random_model(view: PddlView, *, hidden: int = 16, num_layers: int = 2, seed:
 def walked_states(task: Task, number: int, *, seed: int = 0) -> list[State]:
     """The states of a random walk, which begins again where it can go no further."""
     rng = random.Random(seed)
-    states, state = [], task.initial_state
+    states: list[State] = []
+    state = task.initial_state
     while len(states) < number:
         states.append(state)
         actions = task.applicable(state)
