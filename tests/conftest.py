@@ -6,6 +6,9 @@ import pytest
 
 from tests.data import NO_DATA, data_folder
 
+_COURIER = Path(__file__).parents[1] / "src" / "misstep" / "data" / "courier"
+COURIER = _COURIER / "domain.pddl", _COURIER / "problem.pddl"
+
 
 @pytest.fixture(scope="session")
 def data() -> Path:
@@ -19,5 +22,4 @@ def data() -> Path:
 @pytest.fixture
 def courier() -> tuple[Path, Path]:
     """The bundled task."""
-    folder = Path(__file__).parents[1] / "src" / "misstep" / "data" / "courier"
-    return folder / "domain.pddl", folder / "problem.pddl"
+    return COURIER

@@ -12,5 +12,6 @@ NB_MODULE(_core, m) {
     bind_heuristics(m);
     bind_search(m);
     bind_policy(m);
+    bind_asnet(m);
     bind_fuzz(m);
 }

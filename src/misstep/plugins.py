@@ -11,6 +11,7 @@ import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any, TypeVar
 
 from misstep.errors import InputError
@@ -78,6 +79,12 @@ def build_part(kind: str, name: str, options: Mapping[str, object]) -> Any:
             hint = did_you_mean(key, known) or (f"options: {', '.join(known)}" if known else "it has none")
             raise InputError(f"{kind} `{name}` has no option `{key}`; {hint}")
         values[key] = _read_value(value, hints[key], f"{kind} `{name}`, option `{key}`")
+    for field in dataclasses.fields(cls):
+        required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        if field.init and required and field.name not in values:
+            raise InputError(
+                f"{kind} `{name}` needs the option `{field.name}`; write `{name}:{field.name}=...`"
+            )
     return cls(**values)
 
 
@@ -167,4 +174,6 @@ def _read_value(value: object, hint: Any, where: str) -> object:
             return hint(value)
         except ValueError:
             raise InputError(f"{where}: `{value}` is not a number ({hint.__name__})") from None
+    if hint is Path:
+        return Path(value)
     return value
