@@ -1,0 +1,1 @@
+"""Policies as parts: `bind(task)` makes one that can be asked."""
