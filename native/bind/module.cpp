@@ -9,4 +9,5 @@ NB_MODULE(_core, m) {
     bind_heuristics(m);
     bind_search(m);
     bind_policy(m);
+    bind_gnn(m);
 }

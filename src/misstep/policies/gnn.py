@@ -9,7 +9,7 @@ from pathlib import Path
 
 from misstep import _core
 from misstep.errors import InputError, UnsupportedFeature
-from misstep.formats.gnn_checkpoint import GOAL_SUFFIX, GnnModel, Mlp, Readout, Relation, read_gnn
+from misstep.formats.gnn_checkpoint import GOAL_SUFFIX, GnnModel, Mlp, Readout, Relation, Weights, read_gnn
 from misstep.noop_actions import noop_actions
 from misstep.pddl_view import GroundAtom, PddlView
 from misstep.suggest import did_you_mean
@@ -152,9 +152,9 @@ def native_policy(task: Task, model: GnnModel, network: _core.GnnNetwork) -> _co
     )
 
 
-def _mlp(mlp: Mlp) -> tuple[_core.Weights, ...]:
+def _mlp(mlp: Mlp) -> tuple[Weights, ...]:
     return (mlp.weight1, mlp.bias1, mlp.weight2, mlp.bias2)
 
 
-def _readout(readout: Readout) -> tuple[_core.Weights, ...]:
+def _readout(readout: Readout) -> tuple[Weights, ...]:
     return (*_mlp(readout.pre), *_mlp(readout.post))
