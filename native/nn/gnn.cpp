@@ -15,11 +15,7 @@ void require(bool fits, const char* what) {
 }  // namespace
 
 GnnPolicy::GnnPolicy(const StateSpace& space, std::shared_ptr<const GnnNetwork> network, GnnEncoding encoding)
-    : space_(space),
-      network_(std::move(network)),
-      encoding_(std::move(encoding)),
-      evaluator_(*network_),
-      successor_(space.num_words()) {
+    : space_(space), network_(std::move(network)), encoding_(std::move(encoding)), evaluator_(*network_) {
     const Task& task = space.task;
     const std::vector<std::size_t>& arities = network_->arities();
     auto known = [&](Fact f) {
@@ -52,37 +48,49 @@ bool GnnPolicy::applies(const NoopAction& noop, const Word* state) const {
            std::ranges::none_of(noop.forbidden, true_in_state);
 }
 
-void GnnPolicy::add_state(const Word* state) {
-    const std::uint32_t base = static_cast<std::uint32_t>(batch_.num_states++ * batch_.num_objects);
-    auto add = [&](std::size_t relation, const std::vector<std::uint32_t>& objects) {
-        for (std::uint32_t object : objects) batch_.rows[relation].push_back(base + object);
-    };
-    for (std::size_t r = 0; r < encoding_.fixed.size(); ++r) add(r, encoding_.fixed[r]);
-    for (int var = 0; var < space_.task.num_variables(); ++var) {
-        std::int32_t row = row_of_fact_[var][space_.packer.get(state, var)];
-        if (row >= 0) add(encoding_.facts[row].relation, encoding_.facts[row].objects);
+void GnnPolicy::collect_successors(const Word* state) {
+    const std::uint32_t num_actions = static_cast<std::uint32_t>(space_.task.num_actions());
+    order_.clear();
+    space_.generator.applicable(state, order_);
+    for (std::uint32_t i = 0; i < encoding_.noops.size(); ++i)
+        if (applies(encoding_.noops[i], state)) order_.push_back(num_actions + i);
+    std::ranges::sort(order_, {}, [&](std::uint32_t i) { return encoding_.rank[i]; });
+    successors_.resize(order_.size() * space_.num_words());
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        Word* successor = successors_.data() + i * space_.num_words();
+        if (order_[i] < num_actions)
+            space_.generator.apply(state, order_[i], successor);
+        else
+            std::copy_n(state, space_.num_words(), successor);
     }
 }
 
 void GnnPolicy::evaluate(const Word* state) {
-    order_.clear();
-    space_.generator.applicable(state, order_);
-    const std::uint32_t num_actions = static_cast<std::uint32_t>(space_.task.num_actions());
-    for (std::uint32_t i = 0; i < encoding_.noops.size(); ++i)
-        if (applies(encoding_.noops[i], state)) order_.push_back(num_actions + i);
-    std::ranges::sort(order_, {}, [&](std::uint32_t i) { return encoding_.rank[i]; });
-    batch_.num_states = 0;
+    collect_successors(state);
+    const std::uint32_t num_states = static_cast<std::uint32_t>(order_.size());
+    batch_.num_states = num_states;
     batch_.num_objects = encoding_.num_objects;
-    batch_.rows.resize(encoding_.fixed.size());
-    for (auto& rows : batch_.rows) rows.clear();
-    for (std::uint32_t i : order_) {
-        if (i < num_actions) {
-            space_.generator.apply(state, i, successor_.data());
-            add_state(successor_.data());
-        } else {
-            add_state(state);
-        }
+    batch_.rows.assign(encoding_.fixed.size(), {});
+    // Row by row, not state by state: see GnnBatch.
+    for (std::size_t r = 0; r < encoding_.fixed.size(); ++r) {
+        const std::vector<std::uint32_t>& fixed = encoding_.fixed[r];
+        const std::size_t arity = network_->arities()[r];
+        for (std::size_t row = 0; row < fixed.size(); row += arity)
+            for (std::uint32_t s = 0; s < num_states; ++s)
+                for (std::size_t j = 0; j < arity; ++j)
+                    batch_.rows[r].push_back(fixed[row + j] * num_states + s);
     }
+    true_rows_.clear();
+    for (std::uint32_t s = 0; s < num_states; ++s)
+        for (int var = 0; var < space_.task.num_variables(); ++var) {
+            std::int32_t value = space_.packer.get(successors_.data() + s * space_.num_words(), var);
+            if (std::int32_t row = row_of_fact_[var][value]; row >= 0)
+                true_rows_.emplace_back(static_cast<std::uint32_t>(row), s);
+        }
+    std::ranges::sort(true_rows_);
+    for (auto [row, s] : true_rows_)
+        for (std::uint32_t object : encoding_.facts[row].objects)
+            batch_.rows[encoding_.facts[row].relation].push_back(object * num_states + s);
     evaluator_.evaluate(batch_, values_);
 }
 

@@ -54,7 +54,7 @@ class GnnPolicy : public Policy {
   private:
     // Successor number `i` is that of action order_[i].
     void evaluate(const Word* state);
-    void add_state(const Word* state);
+    void collect_successors(const Word* state);
     bool applies(const NoopAction& noop, const Word* state) const;
 
     const StateSpace& space_;
@@ -66,7 +66,8 @@ class GnnPolicy : public Policy {
     GnnBatch batch_;
     std::vector<std::uint32_t> order_;  // numbers as in encoding_.rank
     std::vector<float> values_;
-    std::vector<Word> successor_;
+    std::vector<Word> successors_;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> true_rows_;  // into encoding_.facts, and the state
 };
 
 }  // namespace misstep

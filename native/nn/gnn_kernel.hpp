@@ -10,7 +10,7 @@ namespace misstep {
 inline constexpr std::size_t kFloatsPerVector = 8;
 inline constexpr std::size_t kPanel = 2 * kFloatsPerVector;  // outputs that one pass over the inputs serves
 inline constexpr std::size_t kBlock = 6;                     // rows that share one pass over a panel
-inline constexpr std::size_t kChunk = 32;                    // blocks that are packed together
+inline constexpr std::size_t kChunk = 32;                    // blocks that go through a panel together
 
 // Weights of a linear layer for `multiply`: panels of kPanel outputs (the last may have half as many), inside
 // a panel input after input. `num_outputs` is a multiple of kFloatsPerVector.
@@ -20,17 +20,12 @@ struct PanelMatrix {
     std::size_t num_inputs, num_outputs;
 };
 
-// Packed input rows; `multiply` fills it.
-struct PackSpace {
-    float* values;          // kChunk * kBlock * num_inputs
-    std::uint32_t* inputs;  // kChunk * num_inputs
-};
-
 struct GnnKernels {
     // Row i of `out` = bias + weights * (row `index[i]` of `in`); without an index, row i. Inputs that are
-    // zero in all rows of a block cost nothing, which after a ReLU are most.
+    // zero in all rows of a block cost nothing: after a ReLU, that is many where neighbouring rows are alike.
+    // `input_space` has room for kChunk * num_inputs numbers.
     void (*multiply)(const PanelMatrix& matrix, const float* in, const std::uint32_t* index,
-                     std::size_t num_rows, float* out, const PackSpace& space);
+                     std::size_t num_rows, float* out, std::uint32_t* input_space);
     // Row i of `out` = relu(bias + sum over j of row `index[i * num_tables + j]` of `tables[j]`).
     void (*sum_relu)(const float* bias, const float* const* tables, std::size_t num_tables,
                      const std::uint32_t* index, std::size_t num_rows, std::size_t size, float* out);

@@ -106,8 +106,7 @@ GnnEvaluator::GnnEvaluator(const GnnNetwork& network)
     : network_(network), kernels_(gnn_kernels()), classes_(network.arities()) {
     std::size_t most = 2;
     for (std::size_t arity : network.arities()) most = std::max(most, arity);
-    pack_values_.resize(kChunk * kBlock * most * network.hidden_size());
-    pack_inputs_.resize(kChunk * most * network.hidden_size());
+    input_space_.resize(kChunk * most * network.hidden_size());
     tables_.resize(most);
 }
 
@@ -115,7 +114,7 @@ void GnnEvaluator::embed(const PanelLayer& layer, const Floats& in, const std::v
                          std::size_t num_rows, Floats& out) {
     if (out.size() < num_rows * layer.num_outputs()) out.resize(num_rows * layer.num_outputs());
     kernels_.multiply(layer.matrix(), in.data(), rows ? rows->data() : nullptr, num_rows, out.data(),
-                      {pack_values_.data(), pack_inputs_.data()});
+                      input_space_.data());
 }
 
 // Fills `messages_` and `largest_`; false where the largest message is no finite number.
@@ -140,8 +139,7 @@ bool GnnEvaluator::send_messages(bool first_layer, bool sparse) {
         kernels_.sum_relu(relation.bias.data(), tables.data(), tables.size(), rows.index.data(),
                           rows.num_rows, size, hidden_.data());
         kernels_.multiply(relation.second.matrix(), hidden_.data(), nullptr, rows.num_rows,
-                          messages_.data() + rows.first_message * h,
-                          {pack_values_.data(), pack_inputs_.data()});
+                          messages_.data() + rows.first_message * h, input_space_.data());
     }
     largest_ = total == 0 ? 0.0f : kernels_.largest(messages_.data(), total);
     if (!std::isfinite(largest_)) return false;
@@ -195,7 +193,7 @@ void GnnEvaluator::read_out(const GnnNetwork::Head& head, const GnnBatch& batch,
     received_.assign(batch.num_states * h, 0.0f);
     for (std::size_t state = 0; state < batch.num_states; ++state)
         for (std::size_t object = 0; object < batch.num_objects; ++object) {
-            const float* row = own_.data() + classes_.classes()[state * batch.num_objects + object] * h;
+            const float* row = own_.data() + classes_.classes()[object * batch.num_states + state] * h;
             for (std::size_t i = 0; i < h; ++i) received_[state * h + i] += row[i];
         }
     embed(head.post1, received_, nullptr, batch.num_states, hidden_);

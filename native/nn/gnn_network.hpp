@@ -129,9 +129,9 @@ class GnnEvaluator {
     const GnnKernels& kernels_;
     Refinement classes_;
     Floats embeddings_, activations_;  // one row a class
-    Floats hidden_, messages_, received_, own_, pack_values_;
+    Floats hidden_, messages_, received_, own_;
     std::vector<Floats> tables_;
-    std::vector<std::uint32_t> pack_inputs_, pairs_;
+    std::vector<std::uint32_t> input_space_, pairs_;
     float largest_ = 0;
 };
 

@@ -15,7 +15,9 @@
 
 namespace misstep {
 
-// States as rows of relations. Objects of all states are numbered through: state * num_objects + object.
+// States as rows of relations. Objects of all states are numbered through: object * num_states + state. Rows
+// of the same atom in different states should be neighbours: their numbers are alike, which the kernels make
+// use of.
 struct GnnBatch {
     std::size_t num_states = 0, num_objects = 0;
     std::vector<std::vector<std::uint32_t>> rows;  // for each relation the objects of its rows, flat
@@ -50,7 +52,7 @@ class Refinement {
     const std::vector<Class>& parent() const { return parent_; }
     const std::vector<std::uint32_t>& term_start() const { return term_start_; }
     const std::vector<Term>& terms() const { return terms_; }
-    // For each object of each state.
+    // For each object and state, numbered as in the batch.
     std::span<const Class> classes() const { return classes_; }
 
   private:

@@ -109,7 +109,7 @@ class TorchCheckpoint:
         strides = tuple(step * storage.dtype.itemsize for step in tensor.stride)
         # The shape was checked in _tensor, so the view stays inside of the storage.
         view = np.lib.stride_tricks.as_strided(flat[tensor.offset :], tensor.shape, strides, writeable=False)
-        return np.ascontiguousarray(view)
+        return np.array(view, order="C")
 
     def _find_folder(self) -> str:
         found = [name for name in self._zip.namelist() if name.endswith("/data.pkl") and name.count("/") == 1]
