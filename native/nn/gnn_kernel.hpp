@@ -16,7 +16,7 @@ inline constexpr std::size_t kChunk = 32;                    // blocks that go t
 // a panel input after input. `num_outputs` is a multiple of kFloatsPerVector.
 struct PanelMatrix {
     const float* weights;
-    const float* bias;  // may be null
+    const float* bias;
     std::size_t num_inputs, num_outputs;
 };
 

@@ -1,5 +1,6 @@
 #include "nn/gnn_network.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -54,7 +55,8 @@ PanelLayer::PanelLayer(const Linear& layer, std::size_t first, std::size_t num_i
         for (std::size_t in = 0; in < num_inputs; ++in)
             weights_[(out / kPanel * num_inputs + in) * kPanel + out % kPanel] =
                 layer.weights[out * layer.num_inputs + first + in];
-    if (with_bias) bias_.assign(layer.bias.begin(), layer.bias.end());
+    bias_.assign(num_outputs_, 0.0f);
+    if (with_bias) std::ranges::copy(layer.bias, bias_.begin());
 }
 
 GnnNetwork::EmbeddingLayer GnnNetwork::embedding_layer(const Linear& layer, std::size_t first,
