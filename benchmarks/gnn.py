@@ -1,6 +1,6 @@
 """GNN evaluation: native against a straightforward PyTorch version on one thread, per successor, same states.
 
-    python benchmarks/gnn.py        (needs the extra: pip install misstep[torch])
+python benchmarks/gnn.py        (needs the extra: pip install misstep[torch])
 """
 
 import random
@@ -99,7 +99,9 @@ def main() -> None:
     if data is None:
         sys.exit(NO_DATA)
     torch.set_num_threads(1)
-    print(f"{'task':<26} {'successors':>10} {'torch ms':>9} {'native ms':>9} {'ratio':>6} {'max |dV|':>9}  (CPU time per successor)")
+    print(
+        f"{'CPU time per successor':<26} {'successors':>10} {'torch ms':>9} {'native ms':>9} ratio  max |dV|"
+    )
     worst = float("inf")
     for domain, name in TASKS:
         folder = data / "gnn" / domain
@@ -111,7 +113,9 @@ def main() -> None:
         prepared = []
         for state in states:
             successors = [successor for _, successor in reference.candidates(state)]
-            prepared.append(([torch.from_numpy(rows) for rows in reference.batch(successors)], len(successors)))
+            prepared.append(
+                ([torch.from_numpy(rows) for rows in reference.batch(successors)], len(successors))
+            )
         count = sum(size for _, size in prepared)
         torch_seconds = native_seconds = float("inf")
         difference = 0.0

@@ -1,6 +1,6 @@
-"""Runs the published GNN policies on their tasks, without memory, and shows the plan lengths beside the known ones.
+"""Runs the published GNN policies on their tasks, without memory, and shows known plan lengths beside theirs.
 
-    python benchmarks/gnn_all.py [DOMAIN ...]
+python benchmarks/gnn_all.py [DOMAIN ...]
 """
 
 import sys
@@ -15,7 +15,7 @@ from tests.data import NO_DATA, data_folder
 
 MAX_STEPS = 1000
 
-# Task -> known number of steps; a word where the policy is known not to reach the goal, nothing where unknown.
+# Task -> known number of steps; a word where the goal is not reached, nothing where unknown.
 EXPECTED: dict[str, dict[str, int | str | None]] = {
     "blocks": {
         "probBLOCKS-9-0": 30,
@@ -58,8 +58,9 @@ def main(domains: list[str]) -> None:
             good = expected is None or found == expected or (isinstance(expected, str) and outcome != "goal")
             wrong += not good
             print(
-                f"{domain + ' ' + name:<28} {expected or '-':>8} {found:>8}  {seconds / max(steps, 1) * 1e3:7.2f} "
-                f"{seconds / max(successors, 1) * 1e3:12.3f}{'' if good else '  DIFFERENT'}"
+                f"{domain + ' ' + name:<28} {expected or '-':>8} {found:>8}  "
+                f"{seconds / max(steps, 1) * 1e3:7.2f} {seconds / max(successors, 1) * 1e3:12.3f}"
+                f"{'' if good else '  DIFFERENT'}"
             )
     sys.exit(1 if wrong else 0)
 
@@ -75,9 +76,9 @@ def run(part: Gnn, task: misstep.Task) -> tuple[str, int, int, float]:
         if steps >= MAX_STEPS:
             return "cut", steps, successors, seconds
         batch = registry.batch([registry.insert(state)])
-        begin = time.perf_counter()
+        begin = time.process_time()
         [action] = policy(batch)
-        seconds += time.perf_counter() - begin
+        seconds += time.process_time() - begin
         successors += len(task.applicable(state))
         if action is None:
             return "stuck", steps, successors, seconds

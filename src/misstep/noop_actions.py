@@ -4,19 +4,21 @@ The translator leaves them out, rightly so for planning. A policy that looks at 
 them, and its numbers may depend on them.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from misstep.errors import UnsupportedFeature
 from misstep.formats.pddl import And, Atom, Formula, Not, Schema
 from misstep.pddl_view import GroundAtom, PddlView
 
+Substitution: TypeAlias = dict[str, str]
+
 
 class NoopAction(NamedTuple):
     """Applicable where all atoms of `required` and none of `forbidden` are true; the state stays as it is.
 
-    Atoms that are true in every state are left out of `required`.
+    Atoms that are true in every state are left out of `required`, and never true ones of `forbidden`.
     """
 
     name: str
@@ -24,7 +26,7 @@ class NoopAction(NamedTuple):
     forbidden: tuple[GroundAtom, ...]
 
 
-class _Parts(NamedTuple):
+class _Literals(NamedTuple):
     positive: list[Atom]
     negative: list[Atom]
 
@@ -33,160 +35,150 @@ def noop_actions(view: PddlView) -> list[NoopAction]:
     """All of a task, by name. Costs little where no schema can be without effect, which is the usual case."""
     known = set(view.action_names)
     grounder = _Grounder(view)
-    found = {action.name: action for schema in view.problem.domain.schemas for action in grounder.noops(schema)}
+    schemas = view.problem.domain.schemas
+    found = {action.name: action for schema in schemas for action in grounder.noops(schema)}
     return [found[name] for name in sorted(found.keys() - known)]
 
 
 class _Grounder:
     def __init__(self, view: PddlView) -> None:
         self.view = view
-        self.always = {view.text(atom) for atom in view.static_atoms}
-        self.sometimes = {view.text(atom) for atoms in view.fact_atoms for atom in atoms if atom is not None}
-        self.by_predicate: dict[str, list[tuple[str, ...]]] = {}
-        for text in sorted(self.always | self.sometimes):
-            predicate, *objects = text[1:-1].split()
-            self.by_predicate.setdefault(predicate, []).append(tuple(objects))
-        self.index = {text: atom for atoms in view.fact_atoms for atom in atoms if atom for text in [view.text(atom)]}
+        self.always = {_atom(view, atom) for atom in view.static_atoms}
+        self.facts = {_atom(view, atom): atom for atoms in view.fact_atoms for atom in atoms if atom}
+        self.possible: dict[str, list[tuple[str, ...]]] = {}
+        """By predicate the objects for which it is true in some state, or may be."""
+        for atom in (*self.always, *self.facts):
+            self.possible.setdefault(atom.predicate, []).append(atom.terms)
 
     def noops(self, schema: Schema) -> Iterator[NoopAction]:
-        condition = self.literals(schema, schema.precondition)
-        effect = self.literals(schema, schema.effect)
+        condition = _literals(schema, schema.precondition)
+        effect = _literals(schema, schema.effect)
+        added = {atom.predicate for atom in effect.positive}
+        if any(atom in condition.positive and atom.predicate not in added for atom in effect.negative):
+            return  # It always takes away what must be true before.
         # Every atom that is added must be true before: it is a precondition, or an atom that is always true.
-        choices = [
-            [other for other in condition.positive if other.predicate == added.predicate]
-            + [Atom(added.predicate, terms) for terms in self.always_true(added.predicate)]
-            for added in effect.positive
+        sources = [
+            [atom for atom in (*condition.positive, *self.always) if atom.predicate == wanted.predicate]
+            for wanted in effect.positive
         ]
         seen = set()
-        for sources in product(*choices):
-            binding = self.unify(zip(effect.positive, sources, strict=True))
-            if binding is None:
+        for chosen in product(*sources):
+            unifier = _unify(zip(effect.positive, chosen, strict=True))
+            if unifier is None:
                 continue
-            for complete in self.bindings(schema, condition.positive, binding):
-                objects = tuple(complete[parameter.name] for parameter in schema.parameters)
+            for objects in self.bindings(schema, _apply(unifier, condition.positive), unifier):
                 if objects not in seen:
                     seen.add(objects)
-                    yield from self.ground(schema, condition, effect, complete)
-
-    def literals(self, schema: Schema, formula: Formula) -> _Parts:
-        parts = _Parts([], [])
-        todo = [formula]
-        while todo:
-            match todo.pop():
-                case And(inner):
-                    todo.extend(reversed(inner))
-                case Atom() as atom:
-                    parts.positive.append(atom)
-                case Not(Atom() as atom):
-                    parts.negative.append(atom)
-                case other:
-                    raise UnsupportedFeature(
-                        f"action `{schema.name}` has `{type(other).__name__.lower()}` in its precondition or "
-                        "effect; for this policy, write conjunctions of literals"
-                    )
-        return parts
-
-    def always_true(self, predicate: str) -> list[tuple[str, ...]]:
-        texts = ((terms, str(Atom(predicate, terms))) for terms in self.by_predicate.get(predicate, []))
-        return [terms for terms, text in texts if text in self.always]
-
-    def unify(self, pairs: Iterable[tuple[Atom, Atom]]) -> dict[str, str] | None:
-        """Makes each pair equal: variables stand for objects or, where nothing more is known, for another one."""
-        binding: dict[str, str] = {}
-
-        def follow(term: str) -> str:
-            while term in binding:
-                term = binding[term]
-            return term
-
-        for one, other in pairs:
-            for left, right in zip(map(follow, one.terms), map(follow, other.terms), strict=True):
-                a, b = follow(left), follow(right)
-                if a == b:
-                    continue
-                if a.startswith("?"):
-                    binding[a] = b
-                elif b.startswith("?"):
-                    binding[b] = a
-                else:
-                    return None
-        return {term: follow(term) for term in binding}
+                    yield from self.ground(schema, condition, effect, objects)
 
     def bindings(
-        self, schema: Schema, condition: list[Atom], binding: Mapping[str, str]
-    ) -> Iterator[dict[str, str]]:
-        """All ways to give objects to the parameters such that each precondition can be true."""
-        values: dict[str, str] = {}
-
-        def value(term: str) -> str:
-            term = binding.get(term, term)
-            return values.get(term, term)
-
-        # Preconditions with few possibilities first; `=` is checked at the end.
-        todo = sorted(
-            (atom for atom in condition if atom.predicate != "="),
-            key=lambda atom: len(self.by_predicate.get(atom.predicate, [])),
-        )
+        self, schema: Schema, atoms: Sequence[Atom], unifier: Substitution
+    ) -> Iterator[tuple[str, ...]]:
+        """All objects for the parameters such that each of the atoms may be true."""
         allowed = {parameter.name: self.objects_of(parameter.types) for parameter in schema.parameters}
-        names = [parameter.name for parameter in schema.parameters]
 
-        def extend(at: int) -> Iterator[dict[str, str]]:
-            if at < len(todo):
-                terms = [value(term) for term in todo[at].terms]
-                for objects in self.by_predicate.get(todo[at].predicate, []):
-                    fresh: dict[str, str] = {}
-                    for term, thing in zip(terms, objects, strict=True):
-                        if term.startswith("?"):
-                            if fresh.setdefault(term, thing) != thing:
-                                break
-                        elif term != thing:
-                            break
-                    else:
-                        values.update(fresh)
-                        yield from extend(at + 1)
-                        for term in fresh:
-                            del values[term]
+        def extend(atoms: Sequence[Atom], values: Substitution) -> Iterator[tuple[str, ...]]:
+            if atoms:
+                # The atom with the fewest open terms leaves the fewest possibilities.
+                first = min(atoms, key=lambda atom: len(_variables(atom)))
+                rest = [atom for atom in atoms if atom is not first]
+                for objects in self.possible.get(first.predicate, []):
+                    fresh = _unify([(first, Atom(first.predicate, objects))])
+                    if fresh is not None:
+                        yield from extend(_apply(fresh, rest) if fresh else rest, values | fresh)
                 return
-            free = next((value(name) for name in names if value(name).startswith("?")), None)
+            found = [_value(values, _value(unifier, parameter.name)) for parameter in schema.parameters]
+            free = next((term for term in found if term.startswith("?")), None)
             if free is not None:
                 for thing in self.view.objects:
-                    values[free] = thing
-                    yield from extend(at)
-                del values[free]
-            else:
-                complete = {name: value(name) for name in names}
-                if all(thing in allowed[name] for name, thing in complete.items()):
-                    yield complete
+                    yield from extend((), values | {free: thing})
+            elif all(
+                thing in allowed[parameter.name]
+                for parameter, thing in zip(schema.parameters, found, strict=True)
+            ):
+                yield tuple(found)
 
-        yield from extend(0)
+        yield from extend([atom for atom in atoms if atom.predicate != "="], {})
 
     def objects_of(self, types: tuple[str, ...]) -> set[str]:
         above = self.view.supertypes
         pairs = zip(self.view.objects, self.view.object_types, strict=True)
-        return {name for name, kind in pairs if set(types) & {kind, *above.get(kind, ())}}
+        return {name for name, kind in pairs if not {kind, *above.get(kind, ())}.isdisjoint(types)}
 
     def ground(
-        self, schema: Schema, condition: _Parts, effect: _Parts, values: Mapping[str, str]
+        self, schema: Schema, condition: _Literals, effect: _Literals, objects: tuple[str, ...]
     ) -> Iterator[NoopAction]:
-        def texts(atoms: list[Atom]) -> list[str]:
-            grounded = (Atom(atom.predicate, tuple(values.get(t, t) for t in atom.terms)) for atom in atoms)
-            return [str(atom) for atom in grounded]
-
-        def equal(text: str) -> bool | None:
-            words = text[1:-1].split()
-            return words[1] == words[2] if words[0] == "=" else None
-
-        required, refused = texts(condition.positive), texts(condition.negative)
-        added, deleted = texts(effect.positive), texts(effect.negative)
-        if any(equal(text) is False for text in required) or any(equal(text) for text in refused):
+        names = (parameter.name for parameter in schema.parameters)
+        values = dict(zip(names, objects, strict=True))
+        required, refused = _apply(values, condition.positive), _apply(values, condition.negative)
+        added, deleted = _apply(values, effect.positive), _apply(values, effect.negative)
+        if any(_differs(atom) is True for atom in required) or any(
+            _differs(atom) is False for atom in refused
+        ):
             return
         # Adding wins over deleting; what is deleted and not added must be false before.
-        forbidden = {*refused, *(text for text in deleted if text not in added)} - {"="}
-        if forbidden & self.always or forbidden & set(required):
+        forbidden = {*refused, *(atom for atom in deleted if atom not in added)}
+        if not forbidden.isdisjoint(self.always) or not forbidden.isdisjoint(required):
             return
-        objects = " ".join(values[parameter.name] for parameter in schema.parameters)
         yield NoopAction(
-            f"({schema.name} {objects})" if objects else f"({schema.name})",
-            tuple(self.index[text] for text in dict.fromkeys(required) if text in self.index),
-            tuple(self.index[text] for text in sorted(forbidden) if text in self.index),
+            str(Atom(schema.name, objects)),
+            tuple(self.facts[atom] for atom in dict.fromkeys(required) if atom in self.facts),
+            tuple(sorted(self.facts[atom] for atom in forbidden if atom in self.facts)),
         )
+
+
+def _atom(view: PddlView, atom: GroundAtom) -> Atom:
+    names = tuple(view.objects[thing] for thing in atom.objects)
+    return Atom(view.predicates[atom.predicate].name, names)
+
+
+def _literals(schema: Schema, formula: Formula) -> _Literals:
+    parts = _Literals([], [])
+    todo = [formula]
+    while todo:
+        match todo.pop():
+            case And(inner):
+                todo.extend(reversed(inner))
+            case Atom() as atom:
+                parts.positive.append(atom)
+            case Not(Atom() as atom):
+                parts.negative.append(atom)
+            case other:
+                raise UnsupportedFeature(
+                    f"action `{schema.name}` has `{type(other).__name__.lower()}` in its precondition or "
+                    "effect; this policy wants conjunctions of literals"
+                )
+    return parts
+
+
+def _variables(atom: Atom) -> set[str]:
+    return {term for term in atom.terms if term.startswith("?")}
+
+
+def _value(values: Mapping[str, str], term: str) -> str:
+    return values.get(term, term)
+
+
+def _apply(values: Mapping[str, str], atoms: Iterable[Atom]) -> list[Atom]:
+    return [Atom(atom.predicate, tuple(_value(values, term) for term in atom.terms)) for atom in atoms]
+
+
+def _unify(pairs: Iterable[tuple[Atom, Atom]]) -> Substitution | None:
+    """Makes the terms of each pair equal; variables become objects, or other variables."""
+    result: Substitution = {}
+    for one, other in pairs:
+        for left, right in zip(one.terms, other.terms, strict=True):
+            a, b = _value(result, left), _value(result, right)
+            if a == b:
+                continue
+            if not a.startswith("?"):
+                a, b = b, a
+            if not a.startswith("?"):
+                return None
+            result = {term: b if value == a else value for term, value in result.items()} | {a: b}
+    return result
+
+
+def _differs(atom: Atom) -> bool | None:
+    """Whether an equation is false; nothing for other atoms."""
+    return atom.terms[0] != atom.terms[1] if atom.predicate == "=" else None

@@ -26,12 +26,14 @@ class ReferenceGnn:
     def candidates(self, state: State) -> list[tuple[str, State]]:
         assert self.task.pddl is not None
         found = [
-            (identifier(action.name), self.task.apply(state, action)) for action in self.task.applicable(state)
+            (identifier(action.name), self.task.apply(state, action))
+            for action in self.task.applicable(state)
         ]
         true = set(self.task.pddl.atoms(state.values))
-        for noop in self.noops:
-            if true.issuperset(noop.required) and true.isdisjoint(noop.forbidden):
-                found.append((identifier(noop.name), state))
+        applies = (
+            noop for noop in self.noops if true.issuperset(noop.required) and true.isdisjoint(noop.forbidden)
+        )
+        found.extend((identifier(noop.name), state) for noop in applies)
         return sorted(found, key=lambda pair: pair[0])
 
     def values(self, state: State) -> list[tuple[str, float]]:
@@ -39,14 +41,14 @@ class ReferenceGnn:
         if not candidates:
             return []
         rows = self.batch([successor for _, successor in candidates])
-        values = evaluate(self.model, [relation.arity for relation in self.encoding.relations], rows,
-                          len(candidates), self.num_objects)
+        values = evaluate(self.model, rows, len(candidates), self.num_objects)
         return [(name, float(value)) for (name, _), value in zip(candidates, values, strict=True)]
 
     def batch(self, states: Sequence[State]) -> list[NDArray[np.int64]]:
-        """For each relation its rows over all states; objects of state b are numbered from b * num_objects."""
+        """For each relation its rows over all states; those of state b are numbered from b * num_objects."""
         rows: list[list[list[int]]] = [[] for _ in self.encoding.relations]
         for at, state in enumerate(states):
+
             def add(relation: int, objects: Sequence[int], base: int = at * self.num_objects) -> None:
                 rows[relation].append([base + thing for thing in objects])
 
@@ -63,9 +65,7 @@ class ReferenceGnn:
         ]
 
 
-def evaluate(
-    model: GnnModel, arities: Sequence[int], rows: Sequence[NDArray[np.int64]], states: int, num_objects: int
-) -> Array:
+def evaluate(model: GnnModel, rows: Sequence[NDArray[np.int64]], states: int, num_objects: int) -> Array:
     size = model.hidden_size
     h = np.zeros((states * num_objects, size), np.float32)
     modules = [relation.module for relation in model.relations if relation.module is not None]

@@ -147,7 +147,10 @@ class _Reader:
         if tensor.storage.dtype != np.dtype("<f4"):
             raise InputError(f"{self.source}: tensor `{name}` has numbers of type {tensor.storage.dtype}")
         self.used.add(name)
-        return np.asarray(self.checkpoint.array(tensor), np.float32)
+        numbers: Weights = np.asarray(self.checkpoint.array(tensor), np.float32)
+        if not np.isfinite(numbers).all():
+            raise InputError(f"{self.source}: tensor `{name}` has infinite or undefined numbers")
+        return numbers
 
 
 def _is_predicate(entry: object) -> bool:

@@ -1,8 +1,8 @@
 """Reads a pickle as plain data: a small interpreter of pickle's instructions that can run nothing.
 
-A pickle is a program. Here it may build dicts, lists, tuples, texts and numbers, and it may name only what the
-caller's allow-list has; naming anything else, or an instruction that is not needed for plain data, ends with an
-error that says which. Nothing is ever imported or looked up, so there is no way from a name in the file to code.
+A pickle is a program. Here it may build dicts, lists, tuples, texts and numbers, and it may name only what
+the caller's allow-list has; naming anything else, or an instruction that plain data does not need, ends with
+an error that says which. Nothing is ever imported or looked up, so no name in the file leads to code.
 """
 
 import pickletools
@@ -36,15 +36,13 @@ def read_pickle(
     """The value in `data`.
 
     `globals` maps `module.name` to the function of ours that stands for it. `persistent` gets the pickle's
-    references to data outside of it. Sharing is kept, so a cyclic value can come out: callers must not recurse.
+    references to data outside of it. Sharing is kept, so a value may contain itself: do not recurse.
     """
     return _Reader(source, globals, persistent).read(data)
 
 
 class _Reader:
-    def __init__(
-        self, source: str, allowed: Mapping[str, Global], persistent: Callable[[Any], Any]
-    ) -> None:
+    def __init__(self, source: str, allowed: Mapping[str, Global], persistent: Callable[[Any], Any]) -> None:
         self.source = source
         self.allowed = allowed
         self.persistent = persistent

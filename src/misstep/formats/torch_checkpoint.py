@@ -136,7 +136,14 @@ class TorchCheckpoint:
             raise InputError(f"{self.source}: `{name}` has {info.file_size} bytes, more than {limit}")
         try:
             data = self._zip.read(info)
-        except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, ValueError, NotImplementedError) as error:
+        except (
+            zipfile.BadZipFile,
+            EOFError,
+            OSError,
+            RuntimeError,
+            ValueError,
+            NotImplementedError,
+        ) as error:
             raise InputError(f"{self.source}: `{name}` is damaged: {error}") from None
         if len(data) != info.file_size:
             raise InputError(f"{self.source}: `{name}` is cut off")
@@ -157,7 +164,9 @@ class TorchCheckpoint:
         if info is None:
             raise InputError(f"tensor storage `{key}`, which is missing in the zip file")
         if info.file_size != size * storage.dtype.itemsize:
-            raise InputError(f"tensor storage `{key}` of {size} numbers, for which the file has {info.file_size} bytes")
+            raise InputError(
+                f"tensor storage `{key}` of {size} numbers, for which the file has {info.file_size} bytes"
+            )
         return storage
 
 

@@ -80,16 +80,19 @@ def check_predicates(view: PddlView, model: GnnModel) -> None:
     for name, arity in wanted.items():
         if name not in given:
             hint = did_you_mean(name, given) or "the network was trained for another domain"
-            raise InputError(f"{model.source}: the network does not know `{name}` of domain `{domain}`; {hint}")
+            raise InputError(
+                f"{model.source}: the network does not know `{name}` of domain `{domain}`; {hint}"
+            )
         if given[name] != arity:
             raise InputError(
-                f"{model.source}: `{name}` has arity {given[name]} in the network and {arity} in domain `{domain}`"
+                f"{model.source}: `{name}` has arity {given[name]} in the network "
+                f"and {arity} in domain `{domain}`"
             )
     extra = sorted(given.keys() - wanted.keys())
     if extra:
         raise InputError(
-            f"{model.source}: the network expects the predicate `{extra[0]}`, which domain `{domain}` does not "
-            "have; use the domain file that it was trained with"
+            f"{model.source}: the network expects the predicate `{extra[0]}`, which domain `{domain}` does "
+            "not have; use the domain file that it was trained with"
         )
 
 
