@@ -1,10 +1,14 @@
 """What all tests share."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from tests.data import NO_DATA, data_folder
+
+# Test workers share the machine; numpy's threads would only wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @pytest.fixture(scope="session")

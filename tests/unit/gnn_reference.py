@@ -69,16 +69,20 @@ def evaluate(model: GnnModel, rows: Sequence[NDArray[np.int64]], states: int, nu
     size = model.hidden_size
     h = np.zeros((states * num_objects, size), np.float32)
     modules = [relation.module for relation in model.relations if relation.module is not None]
+    receivers = np.concatenate([index.reshape(-1) for index in rows])
+    sums = np.zeros(
+        (len(h), len(receivers)), np.float32
+    )  # One row an object, with a 1 for each of its messages.
+    sums[receivers, np.arange(len(receivers))] = 1
     for _ in range(model.iterations):
-        sent = [
-            (index.reshape(-1), mlp(module, h[index].reshape(len(index), -1)).reshape(-1, size))
-            for module, index in zip(modules, rows, strict=True)
-            if len(index)
-        ]
-        largest = max((messages.max() for _, messages in sent), default=np.float32(0))
-        total = np.full_like(h, 1e-16)
-        for index, messages in sent:
-            np.add.at(total, index, np.exp(np.float32(8) * (messages - largest)))
+        messages = np.concatenate(
+            [
+                mlp(module, h[index].reshape(len(index), index.shape[1] * size)).reshape(-1, size)
+                for module, index in zip(modules, rows, strict=True)
+            ]
+        )
+        largest = messages.max()
+        total = np.float32(1e-16) + sums @ np.exp(np.float32(8) * (messages - largest))
         received = np.log(total) / np.float32(8) + largest
         h = mlp(model.update, np.concatenate([received, h], axis=1))
     values = np.abs(read_out(model.readout, h, states))

@@ -1,7 +1,6 @@
 """GNN policies: native evaluation against plain numpy, the batch rule, no-ops, errors, known plan lengths."""
 
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -178,28 +177,3 @@ def test_tasks_that_do_not_fit(tmp_path, task, path):
     problem.write_text(text.replace("(at l b) (at m b)", "(not (at l b))"))
     with pytest.raises(UnsupportedFeature, match="cannot see it"):
         part.bind(misstep.load(domain, problem))
-
-
-KNOWN_LENGTHS = [
-    ("blocks", "probBLOCKS-9-0", 30),
-    ("gripper", "prob05", 35),
-    ("delivery", "instance_5_3_0", 23),
-    ("miconic", "s7-0", 23),
-    ("visitall", "problem05-full", 24),
-]
-
-
-@pytest.mark.parametrize(("domain", "name", "length"), KNOWN_LENGTHS)
-def test_published_policies(data: Path, domain, name, length):
-    folder = data / "gnn" / domain
-    task = misstep.load(folder / "domain.pddl", folder / "problems" / f"{name}.pddl", unit_cost=True)
-    part = Gnn(next(folder.glob("*.ckpt")))
-    policy, reference = part.bind(task), ReferenceGnn(task, part.model)
-    state, steps = task.initial_state, 0
-    while not task.is_goal(state):
-        if steps == length // 2:
-            assert_same_values(policy, reference, state)
-        [action] = policy(batch(task, [state]))
-        assert action is not None and steps < length
-        state, steps = task.apply(state, action), steps + 1
-    assert steps == length
