@@ -36,6 +36,12 @@ demo: $(VENV)/.built
 test: $(VENV)/.built $(VENV)/.peers
 	$(PYTEST) -n $(JOBS) -q
 
+# Many more random tasks than `make test`, from a fresh seed; repeat with SEED=... TASKS=...
+fuzz: $(VENV)/.built
+	@seed=$${SEED:-$$($(BIN)/python -c 'import secrets; print(secrets.randbelow(10**9))')}; \
+	tasks=$${TASKS:-20000}; echo "make fuzz SEED=$$seed TASKS=$$tasks"; \
+	MISSTEP_RANDOM_SEED=$$seed MISSTEP_RANDOM_TASKS=$$tasks $(PYTEST) -n $(JOBS) -q tests/property
+
 check: $(VENV)/.built
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -43,6 +49,17 @@ check: $(VENV)/.built
 	$(BIN)/lint-imports
 	$(BIN)/vulture
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
+
+# The native core and its tests with address and undefined-behaviour sanitizers. The library paths are asked of the
+# compiler; leaks are not looked for, since the interpreter has its own.
+SANITIZED := build/sanitize
+sanitize: $(VENV)/.built
+	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DMISSTEP_SANITIZE=ON -DMISSTEP_NATIVE_TESTS=ON \
+	    -DPython_EXECUTABLE=$(abspath $(BIN)/python) -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) >/dev/null
+	$(BIN)/cmake --build $(SANITIZED)
+	$(SANITIZED)/native_tests
+	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
+	    MISSTEP_RANDOM_TASKS=300 $(BIN)/python tests/sanitized.py $(SANITIZED) tests/unit tests/property -q
 
 format: $(VENV)/.built
 	$(BIN)/ruff format .

@@ -156,6 +156,7 @@ void bind_fdr(nb::module_& m) {
         .def_prop_ro("actions", [](const H2Object& h) { return h.reachable.actions; })
         .def_prop_ro(
             "limit", [](const H2Object& h) { return limit_name(h.reachable.limit); },
+            nb::sig("def limit(self) -> str | None"),
             "The limit that was hit: then everything counts as reachable.");
 
     nb::class_<TaskObject>(m, "Task", "A classical planning task in finite-domain representation.")

@@ -3,6 +3,7 @@
 
 NB_MODULE(_core, m) {
     m.doc() = "The native core of misstep.";
+    m.attr("build_info") = "C++ " __VERSION__;
     bind_errors(m);
     bind_state(m);
     bind_fdr(m);
@@ -10,4 +11,5 @@ NB_MODULE(_core, m) {
     bind_search(m);
     bind_policy(m);
     bind_gnn(m);
+    bind_fuzz(m);
 }

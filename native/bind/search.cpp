@@ -78,6 +78,7 @@ void bind_search(nb::module_& m) {
             "`solved`, `unsolvable` or `limit`.")
         .def_prop_ro(
             "limit", [](const ResultObject& r) { return limit_name(r.result.limit); },
+            nb::sig("def limit(self) -> str | None"),
             "What ended the search early: `expansions`, `seconds`, `memory`, `stopped`, or `incomplete` "
             "where "
             "hill-climbing ran dry; None where nothing did.")

@@ -60,7 +60,7 @@ void bind_action(nb::module_& m) {
             [](const ActionObject& a, const ActionObject& b) {
                 return a.id == b.id && a.core->same_as(*b.core);
             },
-            nb::is_operator())
+            nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"))
         .def("__hash__", [](const ActionObject& a) {
             return static_cast<std::int64_t>((a.core->fingerprint ^ (a.id * 0x9e3779b97f4a7c15ULL)) >> 3);
         });
@@ -84,7 +84,7 @@ void bind_single_state(nb::module_& m) {
             [](const StateObject& a, const StateObject& b) {
                 return a.words == b.words && a.core->same_as(*b.core);
             },
-            nb::is_operator())
+            nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"))
         .def("__hash__", [](const StateObject& s) {
             return static_cast<std::int64_t>(
                 (hash_state(s.words.data(), static_cast<std::uint32_t>(s.words.size())) ^
@@ -110,7 +110,7 @@ void bind_batch(nb::module_& m) {
             nb::sig("def __init__(self, task: Task, values: numpy.typing.NDArray[numpy.int32]) -> None"))
         .def_prop_ro("task", [](const BatchObject& b) { return b.task; })
         .def_prop_ro(
-            "values", [](const BatchObject& b) { return b.values; },
+            "values", [](const BatchObject& b) { return b.values; }, nb::rv_policy::reference,
             nb::sig("def values(self) -> numpy.typing.NDArray[numpy.int32]"),
             "The values, one row a state: the very array that the batch was made from.")
         .def("__len__", [](const BatchObject& b) { return b.size(); })

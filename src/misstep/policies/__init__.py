@@ -1,1 +1,1 @@
-"""Policies as parts: `bind(task)` makes one that can be asked."""
+"""Policies of all kinds, each a part of its own; none imports another."""
