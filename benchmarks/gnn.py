@@ -1,25 +1,26 @@
 """GNN evaluation: native against a straightforward PyTorch version on one thread, per successor, same states.
 
-python benchmarks/gnn.py        (needs the extra: pip install misstep[torch])
+python -m benchmarks.gnn        (needs the extra: pip install misstep[torch])
 """
 
 import random
 import sys
 import time
-from pathlib import Path
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 
 import misstep
 from misstep.formats.gnn_checkpoint import GnnModel, Mlp, Readout
 from misstep.policies.gnn import Gnn
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.data import NO_DATA, data_folder
 from tests.unit.gnn_reference import ReferenceGnn
 
+# By name: the extra may be absent where types are checked.
 try:
-    import torch
+    torch: Any = import_module("torch")
 except ImportError:
     sys.exit("this benchmark compares with PyTorch: pip install torch==2.13.0")
 
@@ -37,19 +38,18 @@ REPEATS = 3
 TARGET = 3.0
 
 
-class TorchGnn(torch.nn.Module):
+class TorchGnn:
     """The network as one would write it in PyTorch."""
 
     def __init__(self, model: GnnModel) -> None:
-        super().__init__()
         self.size, self.iterations = model.hidden_size, model.iterations
-        found = [relation.module for relation in model.relations if relation.module is not None]
-        self.relations = torch.nn.ModuleList(map(sequential, found))
+        modules = (relation.module for relation in model.relations)
+        self.relations = [sequential(module) for module in modules if module is not None]
         self.update = sequential(model.update)
         self.readout = two_stages(model.readout)
         self.solvable = None if model.solvable is None else two_stages(model.solvable)
 
-    def forward(self, rows: list[torch.Tensor], states: int, num_objects: int) -> torch.Tensor:
+    def __call__(self, rows: Sequence[Any], states: int, num_objects: int) -> Any:
         h = torch.zeros(states * num_objects, self.size)
         for _ in range(self.iterations):
             targets, messages = [], []
@@ -66,12 +66,12 @@ class TorchGnn(torch.nn.Module):
             values = values + 1e5 * (1 - self.read(self.solvable, h, states).sigmoid().round())
         return values
 
-    def read(self, stages: torch.nn.ModuleList, h: torch.Tensor, states: int) -> torch.Tensor:
-        result: torch.Tensor = stages[1](stages[0](h).view(states, -1, self.size).sum(1)).view(-1)
-        return result
+    def read(self, stages: tuple[Any, Any], h: Any, states: int) -> Any:
+        pre, post = stages
+        return post(pre(h).view(states, -1, self.size).sum(1)).view(-1)
 
 
-def sequential(mlp: Mlp) -> torch.nn.Sequential:
+def sequential(mlp: Mlp) -> Any:
     layers = []
     for weight, bias in ((mlp.weight1, mlp.bias1), (mlp.weight2, mlp.bias2)):
         layer = torch.nn.Linear(weight.shape[1], weight.shape[0])
@@ -80,13 +80,14 @@ def sequential(mlp: Mlp) -> torch.nn.Sequential:
     return torch.nn.Sequential(layers[0], torch.nn.ReLU(), layers[1])
 
 
-def two_stages(readout: Readout) -> torch.nn.ModuleList:
-    return torch.nn.ModuleList([sequential(readout.pre), sequential(readout.post)])
+def two_stages(readout: Readout) -> tuple[Any, Any]:
+    return sequential(readout.pre), sequential(readout.post)
 
 
 def walk(task: misstep.Task, count: int, seed: int) -> list[misstep.State]:
     """States of a random walk, every third one."""
-    choose, state, found = random.Random(seed), task.initial_state, []
+    choose, state = random.Random(seed), task.initial_state
+    found: list[misstep.State] = []
     while len(found) < count:
         found.append(state)
         for _ in range(3):

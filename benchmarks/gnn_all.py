@@ -1,16 +1,13 @@
 """Runs the published GNN policies on their tasks, without memory, and shows known plan lengths beside theirs.
 
-python benchmarks/gnn_all.py [DOMAIN ...]
+python -m benchmarks.gnn_all [DOMAIN ...]
 """
 
 import sys
 import time
-from pathlib import Path
 
 import misstep
 from misstep.policies.gnn import Gnn
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.data import NO_DATA, data_folder
 
 MAX_STEPS = 1000

@@ -45,9 +45,7 @@ class PanelLayer {
     // Columns first .. first + num_inputs of the layer's weights.
     PanelLayer(const Linear& layer, std::size_t first, std::size_t num_inputs, bool with_bias);
     explicit PanelLayer(const Linear& layer) : PanelLayer(layer, 0, layer.num_inputs, true) {}
-    PanelMatrix matrix() const {
-        return {weights_.data(), bias_.data(), num_inputs_, num_outputs_};
-    }
+    PanelMatrix matrix() const { return {weights_.data(), bias_.data(), num_inputs_, num_outputs_}; }
     std::size_t num_outputs() const { return num_outputs_; }
 
   private:
