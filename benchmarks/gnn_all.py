@@ -1,6 +1,6 @@
 """Runs the published GNN policies on their tasks, without memory, and shows known plan lengths beside theirs.
 
-python -m benchmarks.gnn_all [DOMAIN ...]
+python -m benchmarks.gnn_all [--all] [DOMAIN ...]       (--all: also the tasks without a known length)
 """
 
 import sys
@@ -35,7 +35,8 @@ EXPECTED: dict[str, dict[str, int | str | None]] = {
 }
 
 
-def main(domains: list[str]) -> None:
+def main(arguments: list[str]) -> None:
+    domains = [word for word in arguments if word != "--all"]
     data = data_folder()
     if data is None:
         sys.exit(NO_DATA)
@@ -44,7 +45,11 @@ def main(domains: list[str]) -> None:
     for domain in domains or EXPECTED:
         folder = data / "gnn" / domain
         part = Gnn(next(folder.glob("*.ckpt")))
-        for name, expected in EXPECTED[domain].items():
+        wanted = dict(EXPECTED[domain])
+        if "--all" in arguments:
+            wanted |= {path.stem: wanted.get(path.stem) for path in sorted(folder.glob("problems/*.pddl"))}
+        solved = 0
+        for name, expected in wanted.items():
             problem = folder / "problems" / f"{name}.pddl"
             if not problem.exists():
                 print(f"{domain + ' ' + name:<28} {expected!s:>8}   no such file here")
@@ -54,11 +59,13 @@ def main(domains: list[str]) -> None:
             found: int | str = steps if outcome == "goal" else f"{outcome}@{steps}"
             good = expected is None or found == expected or (isinstance(expected, str) and outcome != "goal")
             wrong += not good
+            solved += outcome == "goal"
             print(
                 f"{domain + ' ' + name:<28} {expected or '-':>8} {found:>8}  "
                 f"{seconds / max(steps, 1) * 1e3:7.2f} {seconds / max(successors, 1) * 1e3:12.3f}"
                 f"{'' if good else '  DIFFERENT'}"
             )
+        print(f"{domain}: {solved} solved")
     sys.exit(1 if wrong else 0)
 
 

@@ -174,13 +174,13 @@ void GnnEvaluator::receive(bool first_layer, bool sparse) {
 bool GnnEvaluator::mostly_zero(std::size_t num_classes) const {
     const std::size_t size = 2 * network_.hidden_size_;
     std::size_t blocks = 0, used = 0;
-    for (std::size_t row = 0; row < num_classes; row += kBlock, ++blocks)
-        for (std::size_t i = 0; i < size; ++i) {
-            bool any = false;
-            for (std::size_t r = row; r < std::min(row + kBlock, num_classes); ++r)
-                any |= activations_[r * size + i] != 0.0f;
-            used += any;
-        }
+    std::vector<std::uint8_t> any(size);
+    for (std::size_t row = 0; row < num_classes; row += kBlock, ++blocks) {
+        std::ranges::fill(any, std::uint8_t{0});
+        for (std::size_t r = row; r < std::min(row + kBlock, num_classes); ++r)
+            for (std::size_t i = 0; i < size; ++i) any[i] |= activations_[r * size + i] != 0.0f;
+        for (std::uint8_t is_used : any) used += is_used;
+    }
     return 2 * used <= blocks * size;
 }
 

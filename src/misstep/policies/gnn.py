@@ -3,7 +3,7 @@
 The policy looks at all successors of a state as one batch and goes to the one of least value.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from misstep.task import Task
 class Gnn:
     """A graph neural network policy (KR 2022) from its PyTorch checkpoint; PyTorch is not needed."""
 
-    file: Path
+    file: Path = field(metadata={"help": "the checkpoint"})
 
     @cached_property
     def model(self) -> GnnModel:
