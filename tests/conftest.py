@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,8 @@ from tests.data import NO_DATA, data_folder
 
 _COURIER = Path(__file__).parents[1] / "src" / "misstep" / "data" / "courier"
 COURIER = _COURIER / "domain.pddl", _COURIER / "problem.pddl"
+# Test workers share the machine; numpy's threads would only wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @pytest.fixture(scope="session")

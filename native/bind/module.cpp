@@ -13,5 +13,6 @@ NB_MODULE(_core, m) {
     bind_search(m);
     bind_policy(m);
     bind_asnet(m);
+    bind_gnn(m);
     bind_fuzz(m);
 }

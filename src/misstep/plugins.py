@@ -8,7 +8,7 @@ import dataclasses
 import inspect
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -54,18 +54,28 @@ def make_part(kind: str, text: str) -> Any:
     name, _, rest = text.partition(":")
     cls = part_class(kind, name)
     fields = [field for field in dataclasses.fields(cls) if field.init]
+    # File names may have `=` in them, such as those of checkpoints: `epoch=112-step=98083.ckpt`.
+    takes_path = bool(fields) and typing.get_type_hints(cls)[fields[0].name] is Path
     given: dict[str, str] = {}
     for at, word in enumerate(rest.split(",") if rest else []):
         key, equals, value = word.partition("=")
-        if not equals:
+        if not equals or (at == 0 and takes_path and not _is_option(key, fields)):
             if at >= 1 or not fields:
                 raise InputError(f"{kind} `{text}`: `{word}` has no option name; write `option=value`")
             key, value = fields[0].name, word
-        key = key.strip().replace("-", "_")
+        key = _option_name(key)
         if key in given:
             raise InputError(f"{kind} `{text}`: option `{key}` is given twice; keep one")
         given[key] = value.strip()
     return build_part(kind, name, given)
+
+
+def _option_name(text: str) -> str:
+    return text.strip().replace("-", "_")
+
+
+def _is_option(text: str, fields: Sequence[dataclasses.Field[Any]]) -> bool:
+    return _option_name(text) in {field.name for field in fields}
 
 
 def build_part(kind: str, name: str, options: Mapping[str, object]) -> Any:
