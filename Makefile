@@ -36,6 +36,12 @@ demo: $(VENV)/.built
 test: $(VENV)/.built $(VENV)/.peers
 	$(PYTEST) -n $(JOBS) -q
 
+# Many more random tasks than `make test`, from a fresh seed; repeat with SEED=... TASKS=...
+fuzz: $(VENV)/.built
+	@seed=$${SEED:-$$($(BIN)/python -c 'import secrets; print(secrets.randbelow(10**9))')}; \
+	tasks=$${TASKS:-20000}; echo "make fuzz SEED=$$seed TASKS=$$tasks"; \
+	MISSTEP_RANDOM_SEED=$$seed MISSTEP_RANDOM_TASKS=$$tasks $(PYTEST) -n $(JOBS) -q tests/property
+
 check: $(VENV)/.built
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .

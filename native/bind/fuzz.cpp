@@ -107,6 +107,19 @@ void bind_fuzz(nb::module_& m) {
             nb::sig("def entry(self, index: int) -> tuple[State, int | None, list[Action], int]"),
             "The state, the index of the entry it was walked to from, the walk, and the state of the random "
             "numbers after it.")
+        .def_prop_ro(
+            "known_outcomes",
+            [](const FuzzerObject& f) {
+                std::size_t known = 0, solved = 0;
+                for (const PoolEntry& e : f.fuzzer->pool()) {
+                    std::optional<Outcome> outcome = f.owner().graph->known_outcome(e.state);
+                    known += outcome.has_value();
+                    solved += outcome == Outcome::kSolved;
+                }
+                return nb::make_tuple(known, solved);
+            },
+            nb::sig("def known_outcomes(self) -> tuple[int, int]"),
+            "How many pool states have a run that is known, and how many of these reach the goal.")
         .def_prop_ro("walks", [](const FuzzerObject& f) { return f.fuzzer->walks(); })
         .def_prop_ro(
             "bound_hit", [](const FuzzerObject& f) { return f.fuzzer->bound_hit(); },

@@ -53,6 +53,11 @@ class PolicyGraph {
     // The answer for a state that was asked.
     ActionId action(StateId id) const { return node(id).action; }
 
+    // How a run without a step limit ends, where that is known already.
+    std::optional<Outcome> known_outcome(StateId id) const {
+        return node(id).resolved ? std::optional(node(id).outcome) : std::nullopt;
+    }
+
     std::uint64_t policy_calls() const { return policy_calls_; }
     std::uint64_t states_asked() const { return states_asked_; }
     double policy_seconds() const { return policy_seconds_; }

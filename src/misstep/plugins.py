@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from misstep.errors import InputError
 from misstep.suggest import did_you_mean
 
-KINDS = ("search", "heuristic", "policy", "fuzzer")
+KINDS = ("search", "heuristic", "policy", "fuzzer", "bias")
 
 T = TypeVar("T")
 

@@ -40,7 +40,7 @@ def per_state(choose: Callable[[State], Action | None]) -> Policy:
 
 
 def make_policy_part(text: str) -> PolicyPart:
-    """The part that `NAME:VALUE` names. All after the first colon is one value: file names may hold anything."""
+    """The part of `NAME:VALUE`. All after the first colon is one value: file names may hold anything."""
     name, _, value = text.partition(":")
     cls = part_class("policy", name)
     options = [field.name for field in fields(cls) if field.init]
