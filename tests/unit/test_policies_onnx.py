@@ -203,7 +203,7 @@ def test_every_damaged_byte_is_an_error_or_a_policy(task, states, tmp_path):
 
 
 def test_no_file(task):
-    with pytest.raises(InputError, match="write `onnx:FILE.onnx`"):
+    with pytest.raises(InputError, match=r"write `onnx:FILE\.onnx`"):
         make_policy_part("onnx").bind(task)
     if have_runtime:
         with pytest.raises(InputError, match=r"missing.onnx: no such file"):
