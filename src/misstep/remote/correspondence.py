@@ -23,8 +23,8 @@ class Correspondence:
 
     Both may come from different translations of one problem: other variables, another order, constant and
     unimportant facts left out. Each fact of the server is looked up by its atom; an atom that is no fact here
-    is true where it holds in every state and false otherwise. Every operator of the server must be an action
-    here, and initial state and goal must be the same; PolicyError says what is not.
+    is true where it holds in every state and false otherwise. Operators are actions of the same name. Initial
+    state and goal must be the same; PolicyError says what is not.
     """
 
     def __init__(self, here: Task, there: Task, *, source: str) -> None:
@@ -69,7 +69,10 @@ class Correspondence:
             )
         if self._same:
             return self._here.actions[operator]
-        actions = self._actions[self._operator_names[operator]]
+        name = self._operator_names[operator]
+        actions = self._actions.get(name, [])
+        if not actions:  # The translator here found it unreachable, or without effect.
+            return BadAnswer(f"the server answered {name}, which is no action of the task here")
         if len(actions) == 1:
             return actions[0]
         # The translator splits some actions into several of one name: take the one that works here.
@@ -79,19 +82,15 @@ class Correspondence:
     def _match(self) -> None:
         for action in self._here.actions:
             self._actions[action.name].append(action)
-        missing = [name for name in self._operator_names if name not in self._actions]
-        if missing:
-            raise self._refusal(f"{len(missing)} of its operators are no actions here, such as {missing[0]}")
+        names = self._operator_names
+        if names and not any(name in self._actions for name in names):
+            raise self._refusal(f"none of its {len(names)} operators is an action here, such as {names[0]}")
         column = _columns(self._here)
         view = self._here.pddl
         constant = set() if view is None else {view.text(atom) for atom in view.static_atoms}
-        whole = _exhaustive_variables(self._here)
         for variable, size in enumerate(self._there.domain_sizes):
-            names = [self._there.fact_name(variable, value) for value in range(size)]
-            self._tests.append(_tests(names, column, constant))
-            atoms = {name for name in names if name is not None and not name.startswith("(not ")}
-            if len(atoms) == size and not atoms & constant and not any(group <= atoms for group in whole):
-                raise self._refusal(f"of {_facts_of(self._there, variable)} none may hold here")
+            facts = [self._there.fact_name(variable, value) for value in range(size)]
+            self._tests.append(_tests(facts, column, constant))
         self._compare_ends()
 
     def _compare_ends(self) -> None:
@@ -127,17 +126,6 @@ def _columns(task: Task) -> dict[str, int]:
                 columns.setdefault(name, at)
             at += 1
     return columns
-
-
-def _exhaustive_variables(task: Task) -> list[set[str]]:
-    """The variables of which every value is an atom, as sets of atoms: one of them always holds."""
-    result = []
-    for variable, size in enumerate(task.domain_sizes):
-        names = [task.fact_name(variable, value) for value in range(size)]
-        atoms = {name for name in names if name is not None and not name.startswith("(not ")}
-        if len(atoms) == size:
-            result.append(atoms)
-    return result
 
 
 def _tests(names: Sequence[str | None], column: Mapping[str, int], constant: set[str]) -> list[_Test]:
