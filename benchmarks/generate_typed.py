@@ -17,11 +17,13 @@ def transport(towns: int, lorries: int, crates: int, seed: int, *, room: int = 2
     rng = random.Random(seed)
     town, lorry, crate = _names("town", towns), _names("lorry", lorries), _names("crate", crates)
     levels = [f"l{i}" for i in range(room + 1)]
-    roads = {(town[rng.randrange(i)], town[i]) for i in range(1, towns)}
-    roads |= {tuple(sorted(rng.sample(town, 2))) for _ in range(towns // 2)}  # type: ignore[misc]
+    roads = {(rng.randrange(i), i) for i in range(1, towns)}
+    for _ in range(towns // 2):
+        near, far = sorted(rng.sample(range(towns), 2))
+        roads.add((near, far))
     init = [f"one-less {a} {b}" for a, b in itertools.pairwise(levels)]
-    for a, b in sorted(roads):
-        length = rng.randint(1, 20)
+    for near, far in sorted(roads):
+        a, b, length = town[near], town[far], rng.randint(1, 20)
         init += [
             f"road {a} {b}",
             f"road {b} {a}",

@@ -28,21 +28,44 @@ Enum choice(const char* what, const std::string& name,
     throw InputError(std::string("unknown ") + what + " '" + name + "'; there are " + known);
 }
 
+BiasKind bias_kind(const std::string& name) {
+    return choice<BiasKind>("bias", name,
+                            {{"none", BiasKind::kNone},
+                             {"plan-length", BiasKind::kPlanLength},
+                             {"loopiness", BiasKind::kLoopiness},
+                             {"detour", BiasKind::kDetour},
+                             {"surface", BiasKind::kSurface}});
+}
+
+BiasDistance bias_distance(const std::string& name) {
+    return choice<BiasDistance>("distance", name, {{"ff", BiasDistance::kFF}, {"star", BiasDistance::kStar}});
+}
+
+double value_of_run(const nb::object& run_object, const std::string& bias, const std::string& distance,
+                    std::uint64_t max_star_expansions) {
+    const RunObject& run = nb::cast<const RunObject&>(run_object);
+    const GraphObject& g = run.owner();
+    if (run.info.steps == 0) throw InputError("a run without steps has no bias");
+    BiasKind kind = bias_kind(bias);
+    BiasDistance by = bias_distance(distance);
+    return exclusively(g, [&] {
+        std::unique_ptr<Distances> distances = by == BiasDistance::kFF
+                                                   ? make_ff_distances(*g.graph)
+                                                   : make_star_distances(*g.graph, max_star_expansions);
+        std::vector<StateId> trace = g.graph->trace(run.info.start, run.info.steps);
+        return bias_value(kind, trace, g.graph->step_costs(trace), *distances);
+    });
+}
+
 FuzzerOptions make_options(const std::string& kind, const std::string& bias, const std::string& distance,
                            std::uint32_t max_walk, std::uint32_t state_budget, std::uint32_t expansion_budget,
                            std::uint32_t max_steps, int novelty, std::uint64_t max_star_expansions,
-                           std::uint64_t seed) {
+                           std::uint64_t max_idle_walks, std::uint64_t seed) {
     FuzzerOptions options;
     options.kind = choice<FuzzerKind>("fuzzer", kind,
                                       {{"refined", FuzzerKind::kRefined}, {"classic", FuzzerKind::kClassic}});
-    options.bias = choice<BiasKind>("bias", bias,
-                                    {{"none", BiasKind::kNone},
-                                     {"plan-length", BiasKind::kPlanLength},
-                                     {"loopiness", BiasKind::kLoopiness},
-                                     {"detour", BiasKind::kDetour},
-                                     {"surface", BiasKind::kSurface}});
-    options.distance = choice<BiasDistance>("distance", distance,
-                                            {{"ff", BiasDistance::kFF}, {"star", BiasDistance::kStar}});
+    options.bias = bias_kind(bias);
+    options.distance = bias_distance(distance);
     if (options.kind == FuzzerKind::kClassic && options.bias != BiasKind::kNone &&
         options.bias != BiasKind::kPlanLength)
         throw InputError("the classic fuzzer has the biases none and plan-length; '" + bias +
@@ -58,6 +81,7 @@ FuzzerOptions make_options(const std::string& kind, const std::string& bias, con
     options.max_steps = max_steps;
     options.novelty = novelty;
     options.max_star_expansions = max_star_expansions;
+    options.max_idle_walks = max_idle_walks;
     options.seed = seed;
     return options;
 }
@@ -82,19 +106,20 @@ void bind_fuzz(nb::module_& m) {
             [](FuzzerObject* self, nb::object graph, const std::string& kind, const std::string& bias,
                const std::string& distance, std::uint32_t max_walk, std::uint32_t state_budget,
                std::uint32_t expansion_budget, std::uint32_t max_steps, int novelty,
-               std::uint64_t max_star_expansions, std::uint64_t seed) {
+               std::uint64_t max_star_expansions, std::uint64_t max_idle_walks, std::uint64_t seed) {
                 GraphObject& g = nb::cast<GraphObject&>(graph);
                 FuzzerOptions options =
                     make_options(kind, bias, distance, max_walk, state_budget, expansion_budget, max_steps,
-                                 novelty, max_star_expansions, seed);
+                                 novelty, max_star_expansions, max_idle_walks, seed);
                 new (self) FuzzerObject{graph, std::make_unique<Fuzzer>(*g.graph, options)};
             },
             nb::arg("graph"), nb::kw_only(), nb::arg("kind"), nb::arg("bias"), nb::arg("distance"),
             nb::arg("max_walk"), nb::arg("state_budget"), nb::arg("expansion_budget"), nb::arg("max_steps"),
-            nb::arg("novelty"), nb::arg("max_star_expansions"), nb::arg("seed"),
+            nb::arg("novelty"), nb::arg("max_star_expansions"), nb::arg("max_idle_walks"), nb::arg("seed"),
             nb::sig("def __init__(self, graph: PolicyGraph, *, kind: str, bias: str, distance: str, "
                     "max_walk: int, state_budget: int, "
-                    "expansion_budget: int, max_steps: int, novelty: int, max_star_expansions: int, seed: "
+                    "expansion_budget: int, max_steps: int, novelty: int, max_star_expansions: int, "
+                    "max_idle_walks: int, seed: "
                     "int) -> None"))
         .def("__len__", [](const FuzzerObject& f) { return f.fuzzer->pool().size(); })
         .def(
@@ -161,6 +186,13 @@ void bind_fuzz(nb::module_& m) {
                     "= None) -> str"),
             "Walks until the pool has `size` states: `full`, `exhausted` where nothing new was found for "
             "long, or the limit that was hit.");
+
+    m.def("bias_value", &value_of_run, nb::arg("run"), nb::kw_only(), nb::arg("bias"),
+          nb::arg("distance") = "ff", nb::arg("max_star_expansions") = 100'000,
+          nb::sig("def bias_value(run: Run, *, bias: str, distance: str = 'ff', max_star_expansions: int = "
+                  "100000) -> "
+                  "float"),
+          "The bias that the fuzzer gives to the start of a run of at least one step that has not failed.");
 
     m.def(
         "weighted_select",

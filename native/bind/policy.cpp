@@ -83,12 +83,6 @@ nb::list choose(PolicyObject& p, const BatchObject& batch) {
     return result;
 }
 
-struct RunObject {
-    nb::object graph;
-    RunInfo info;
-    GraphObject& owner() const { return nb::cast<GraphObject&>(graph); }
-};
-
 struct Trace {
     std::vector<std::vector<Word>> states;
     std::vector<ActionId> actions;

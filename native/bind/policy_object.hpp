@@ -43,6 +43,12 @@ auto exclusively(const GraphObject& graph, Work&& work) {
     return work();
 }
 
+struct RunObject {
+    nb::object graph;
+    RunInfo info;
+    GraphObject& owner() const { return nb::cast<GraphObject&>(graph); }
+};
+
 const char* outcome_name(Outcome outcome);
 // Raises misstep.errors.FlakyPolicy with the state's facts and both answers.
 [[noreturn]] void raise_flaky(const GraphObject& graph, const FlakyPolicy& error);

@@ -149,7 +149,6 @@ Fuzzer::StepResult Fuzzer::weigh_refined(const Limits& limits) {
     std::uint32_t left = options_.expansion_budget;
     std::size_t next = 0;
     std::vector<StateId> starts;
-    std::vector<Cost> costs;
     while (next < candidates_.size() && left > 0) {
         std::size_t together = std::min<std::size_t>(
             candidates_.size() - next, (left + options_.state_budget - 1) / options_.state_budget);
@@ -168,10 +167,7 @@ Fuzzer::StepResult Fuzzer::weigh_refined(const Limits& limits) {
                 continue;
             }
             std::vector<StateId> trace = graph_.trace(run.start, run.steps);
-            costs.clear();
-            for (std::size_t k = 0; k + 1 < trace.size(); ++k)
-                costs.push_back(space_.task.actions[graph_.action(trace[k])].cost);
-            weights_.push_back(bias_value(options_.bias, trace, costs, *distances_));
+            weights_.push_back(bias_value(options_.bias, trace, graph_.step_costs(trace), *distances_));
         }
     }
     candidates_.resize(next);
@@ -203,6 +199,7 @@ Fuzzer::StepResult Fuzzer::weigh_classic(const std::vector<ActionId>& walk, cons
 void Fuzzer::shuffled_actions(StateId at) {
     actions_.clear();
     space_.generator.applicable(graph_.state(at), actions_);
+    std::ranges::sort(actions_);  // pools must not depend on how the generator finds actions
     rng_.shuffle(actions_);
 }
 

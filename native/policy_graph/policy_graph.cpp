@@ -155,11 +155,30 @@ void PolicyGraph::answer(StateId id, ActionId action) {
     }
 }
 
+Outcome PolicyGraph::outcome_of(Kind end) {
+    switch (end) {
+        case Kind::kGoal:
+            return Outcome::kSolved;
+        case Kind::kDeadEnd:
+            return Outcome::kDeadEnd;
+        case Kind::kStuck:
+            return Outcome::kStuck;
+        default:
+            return Outcome::kIllegal;
+    }
+}
+
 RunInfo PolicyGraph::evaluate(StateId start, std::uint32_t max_steps) {
     ++evaluation_;
     path_.clear();
     StateId at = start;
     Cost cost = 0;
+    // Without an action left the policy is not asked any more, even where its answer is known from another
+    // run.
+    auto fits = [max_steps](Outcome outcome, std::uint32_t steps) {
+        bool asked_at_end = outcome == Outcome::kStuck || outcome == Outcome::kIllegal;
+        return asked_at_end ? steps < max_steps : steps <= max_steps;
+    };
     auto step = [&] {
         cost = add_costs(cost, space_.task.actions[node(at).action].cost);
         at = node(at).successor;
@@ -167,18 +186,15 @@ RunInfo PolicyGraph::evaluate(StateId start, std::uint32_t max_steps) {
     while (true) {
         Node& here = node(at);
         std::uint32_t steps = static_cast<std::uint32_t>(path_.size());
-        if (here.resolved && steps + here.steps_to_end <= max_steps) {
+        if (here.resolved && fits(here.outcome, steps + here.steps_to_end)) {
             RunInfo info{start, here.end, here.outcome, steps + here.steps_to_end,
                          add_costs(cost, here.cost_to_end)};
             // All before it end likewise; a run into a loop ends at the same repeated state.
             resolve(here.outcome, here.end, path_.size());
             return info;
         }
-        if (is_end(here.kind)) {
-            Outcome outcome = here.kind == Kind::kGoal      ? Outcome::kSolved
-                              : here.kind == Kind::kDeadEnd ? Outcome::kDeadEnd
-                              : here.kind == Kind::kStuck   ? Outcome::kStuck
-                                                            : Outcome::kIllegal;
+        if (is_end(here.kind) && fits(outcome_of(here.kind), steps)) {
+            Outcome outcome = outcome_of(here.kind);
             here.resolved = true;
             here.outcome = outcome;
             here.end = at;
@@ -229,6 +245,13 @@ std::vector<StateId> PolicyGraph::trace(StateId start, std::uint32_t steps) cons
     for (std::uint32_t i = 0; i < steps && node(states.back()).kind == Kind::kStep; ++i)
         states.push_back(node(states.back()).successor);
     return states;
+}
+
+std::vector<Cost> PolicyGraph::step_costs(std::span<const StateId> trace) const {
+    std::vector<Cost> costs;
+    for (std::size_t i = 0; i + 1 < trace.size(); ++i)
+        costs.push_back(space_.task.actions[node(trace[i]).action].cost);
+    return costs;
 }
 
 }  // namespace misstep

@@ -50,6 +50,8 @@ class PolicyGraph {
 
     // The states of a run from `start` that was explored: start, after one action, ...: steps + 1 states.
     std::vector<StateId> trace(StateId start, std::uint32_t steps) const;
+    // The costs of the actions between the states of a trace.
+    std::vector<Cost> step_costs(std::span<const StateId> trace) const;
     // The answer for a state that was asked.
     ActionId action(StateId id) const { return node(id).action; }
 
@@ -83,6 +85,7 @@ class PolicyGraph {
     Node& node(StateId id) { return *reinterpret_cast<Node*>(registry_.extra(id)); }
     const Node& node(StateId id) const { return *reinterpret_cast<const Node*>(registry_.extra(id)); }
     static bool is_end(Kind kind) { return kind > Kind::kStep; }
+    static Outcome outcome_of(Kind end);
 
     void explore(std::span<const StateId> starts, std::uint32_t max_steps, LimitWatch& watch);
     bool in_pieces(std::span<const StateId> states, LimitWatch& watch,

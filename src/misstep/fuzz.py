@@ -25,6 +25,7 @@ class Refined:
     expansion_budget: int = option(200, "B_expansion: policy steps for all successors of one state")
     novelty: int = option(0, "D: only states with a new fact (1) or pair of facts (2); 0 takes all")
     max_star_expansions: int = option(100_000, "of one exact search of a bias with h=star")
+    max_idle_walks: int = option(20_000, "walks in a row without a new state that end the fuzzing")
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Classic:
     max_walk: int = option(5, "L: the longest walk")
     max_steps: int = option(1000, "policy steps of one run")
     novelty: int = option(2, "D: only states with a new fact (1) or pair of facts (2); 0 takes all")
+    max_idle_walks: int = option(20_000, "walks in a row without a new state that end the fuzzing")
 
 
 FuzzerPart: TypeAlias = Refined | Classic
@@ -132,6 +134,7 @@ class Fuzz:
             max_steps=part.max_steps if isinstance(part, Classic) else 1000,
             novelty=part.novelty,
             max_star_expansions=0 if isinstance(part, Classic) else part.max_star_expansions,
+            max_idle_walks=part.max_idle_walks,
             seed=self.seed,
         )
 

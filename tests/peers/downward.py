@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import importlib.util
 import math
 import re
 import subprocess
@@ -13,17 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.downward import binary
+
 _SOLVED, _UNSOLVABLE = 0, (11, 12)
-
-
-@functools.cache
-def binary() -> Path | None:
-    """The `downward` program in the package up-fast-downward, found without importing that package."""
-    spec = importlib.util.find_spec("up_fast_downward")
-    if spec is None or not spec.submodule_search_locations:
-        return None
-    path = Path(spec.submodule_search_locations[0]) / "downward" / "builds" / "release" / "bin" / "downward"
-    return path if path.exists() else None
 
 
 needs_downward = pytest.mark.skipif(binary() is None, reason="up-fast-downward is not installed")

@@ -1,10 +1,10 @@
-"""Plans of every search pass unified-planning's plan validator, at the cost that we say."""
+"""From PDDL to plan: every search's plan passes unified-planning's validator, at the cost that we say."""
 
 from __future__ import annotations
 
 import pytest
 
-from misstep import _core as core
+import misstep
 from tests.peers.pddl_text import without_either
 from tests.taskset import PddlTask, own_tasks, shared_tasks
 
@@ -20,8 +20,8 @@ get_environment().error_used_name = False
 
 @pytest.mark.parametrize("task", [*own_tasks(), *shared_tasks()], ids=lambda t: t.name)
 def test_plans_are_valid(task: PddlTask) -> None:
-    native = core.Task(task.sas())
-    results = [core.search(native, config) for config in ("astar:lmcut", "gbfs:ff", "ehc:ff")]
+    native = misstep.load(task.domain, task.problem)
+    results = [misstep.search(native, config) for config in ("astar:lmcut", "gbfs:ff", "ehc:ff")]
     solved = {tuple(str(a) for a in r.plan): r.cost for r in results if r.outcome == "solved"}
     if results[0].outcome == "unsolvable":
         assert not solved
@@ -43,7 +43,8 @@ def test_plans_are_valid(task: PddlTask) -> None:
 def test_the_validator_refuses_a_bad_plan() -> None:
     """So that a validator that accepts everything would be noticed."""
     task = next(t for t in own_tasks() if t.name == "blocks/p03")
-    plan = [str(action) for action in core.search(core.Task(task.sas()), "astar:lmcut").plan]
+    loaded = misstep.load(task.domain, task.problem)
+    plan = [str(action) for action in misstep.search(loaded, "astar:lmcut").plan]
     reader = PDDLReader()
     problem = reader.parse_problem(str(task.domain), str(task.problem))
     for bad in (plan[:-1], plan[1:], plan[::-1]):

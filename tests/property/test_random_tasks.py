@@ -10,10 +10,22 @@ from hypothesis import strategies as st
 
 from misstep.reference.fdr import Task
 from misstep.testing.strategies import tasks
-from tests.property import check_heuristics, check_searches, check_states
+from tests.property import (
+    check_fuzzing,
+    check_heuristics,
+    check_policy_graph,
+    check_searches,
+    check_states,
+)
 from tests.property.cases import CHUNKS, FUZZING, Case, case_of, numbered
 
-CHECKS = (*check_states.CHECKS, *check_heuristics.CHECKS, *check_searches.CHECKS)
+CHECKS = (
+    *check_states.CHECKS,
+    *check_heuristics.CHECKS,
+    *check_searches.CHECKS,
+    *check_policy_graph.CHECKS,
+    *check_fuzzing.CHECKS,
+)
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.__name__)

@@ -65,5 +65,8 @@ def _array(where: str, entry: object, data: memoryview) -> NDArray[np.float32]:
         ):
             if not 0 <= begin <= end <= len(data) or end - begin != 4 * math.prod(shape):
                 raise InputError(f"{where} lies outside the file or has another size than {shape}")
-            return np.frombuffer(data[begin:end], "<f4").reshape(shape).astype(np.float32)
+            try:
+                return np.frombuffer(data[begin:end], "<f4").reshape(shape).astype(np.float32)
+            except ValueError as error:
+                raise InputError(f"{where}: {shape} is no possible shape: {error}") from None
     raise InputError(f"{where} is not described as a float32 array; write it as one")
