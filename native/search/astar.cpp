@@ -1,8 +1,4 @@
-#include <limits>
-#include <new>
-
-#include "search/node_store.hpp"
-#include "search/open_list.hpp"
+#include "search/best_first.hpp"
 
 namespace misstep {
 namespace {
@@ -24,42 +20,20 @@ Cost f_of_key(std::uint64_t key) {
     return static_cast<Cost>(key >> 32);
 }
 
-class AStar {
+class AStar : BestFirstSearch<AStarNode, TieBreak::kLastIn> {
   public:
-    AStar(const StateSpace& space, Heuristic& heuristic, const SearchOptions& options)
-        : space_(space),
-          heuristic_(heuristic),
-          watch_(options.limits),
-          nodes_(space),
-          successors_(space, options) {}
-
+    using BestFirstSearch::BestFirstSearch;
     SearchResult run(const Word* start) {
-        try {
-            search(start);
-        } catch (const std::bad_alloc&) {
-            result_.outcome = SearchOutcome::kLimit;
-            result_.limit = LimitHit::kMemory;
-        }
-        result_.registered = nodes_.registry().size();
-        result_.bytes = bytes();
-        result_.seconds = watch_.seconds();
-        return std::move(result_);
+        return finished([&] { search(start); });
     }
 
   private:
-    std::size_t bytes() { return nodes_.registry().bytes() + open_.size() * sizeof(StateId); }
-
     void search(const Word* start) {
         open_start(start);
         while (!open_.empty()) {
             if (heuristic_.is_admissible())
                 result_.lower_bound = std::max(result_.lower_bound, f_of_key(open_.min_key()));
-            LimitHit hit = watch_.check(result_.expanded, bytes(), 1 + evaluated_now_ * 10);
-            if (hit != LimitHit::kNone) {
-                result_.limit = hit;
-                return;
-            }
-            evaluated_now_ = 0;
+            if (!within_limits()) return;
             StateId id = open_.pop();
             if (nodes_.node(id).closed) continue;  // a better entry of the same state was popped before
             nodes_.node(id).closed = 1;
@@ -73,7 +47,7 @@ class AStar {
     void open_start(const Word* start) {
         StateId id = nodes_.registry().insert(start).first;
         nodes_.node(id) = {kNoState, kNoAction, 0, 0, 0};
-        evaluate({&id, 1});
+        open_all({&id, 1});
     }
 
     void expand(StateId id) {
@@ -99,19 +73,14 @@ class AStar {
                 if (!is_fresh) push(successor);
             }
         }
-        evaluate(fresh_);
+        open_all(fresh_);
     }
 
-    void evaluate(std::span<const StateId> ids) {
-        states_.clear();
-        for (StateId id : ids) states_.push_back(nodes_.state(id));
-        values_.resize(ids.size());
-        heuristic_.evaluate(states_, values_.data());
-        result_.evaluated += ids.size();
-        evaluated_now_ += ids.size();
+    void open_all(std::span<const StateId> ids) {
+        const std::vector<Cost>& values = evaluate(ids);
         for (std::size_t i = 0; i < ids.size(); ++i) {
             AStarNode& node = nodes_.node(ids[i]);
-            node.h = std::min(values_[i], kDeadEnd);
+            node.h = std::min(values[i], kDeadEnd);
             if (node.h != kDeadEnd) push(ids[i]);
         }
     }
@@ -127,18 +96,6 @@ class AStar {
         if (heuristic_.is_admissible()) result_.lower_bound = result_.cost;
         result_.plan = nodes_.plan_to(id);
     }
-
-    const StateSpace& space_;
-    Heuristic& heuristic_;
-    LimitWatch watch_;
-    NodeStore<AStarNode> nodes_;
-    Successors successors_;
-    OpenList<TieBreak::kLastIn> open_;
-    SearchResult result_;
-    std::vector<StateId> fresh_;
-    std::vector<const Word*> states_;
-    std::vector<Cost> values_;
-    std::uint64_t evaluated_now_ = 0;
 };
 
 }  // namespace

@@ -1,0 +1,72 @@
+// What A* and greedy search share: stored nodes, an open list, evaluation in batches, and how a run ends.
+#pragma once
+
+#include <new>
+#include <utility>
+
+#include "search/node_store.hpp"
+#include "search/open_list.hpp"
+
+namespace misstep {
+
+template <class NodeType, TieBreak kTieBreak>
+class BestFirstSearch {
+  public:
+    BestFirstSearch(const StateSpace& space, Heuristic& heuristic, const SearchOptions& options)
+        : space_(space),
+          heuristic_(heuristic),
+          watch_(options.limits),
+          nodes_(space),
+          successors_(space, options) {}
+
+  protected:
+    // Runs `search`; memory that runs out is a limit like any other.
+    template <class Search>
+    SearchResult finished(Search&& search) {
+        try {
+            search();
+        } catch (const std::bad_alloc&) {
+            result_.outcome = SearchOutcome::kLimit;
+            result_.limit = LimitHit::kMemory;
+        }
+        result_.registered = nodes_.registry().size();
+        result_.bytes = bytes();
+        result_.seconds = watch_.seconds();
+        return std::move(result_);
+    }
+
+    // Whether the search may go on; work since the last call counts by what it evaluated.
+    bool within_limits() {
+        result_.limit = watch_.check(result_.expanded, bytes(), 1 + 10 * std::exchange(evaluated_since_, 0));
+        return result_.limit == LimitHit::kNone;
+    }
+
+    // The heuristic's values, in the order of `ids`.
+    const std::vector<Cost>& evaluate(std::span<const StateId> ids) {
+        states_.clear();
+        for (StateId id : ids) states_.push_back(nodes_.state(id));
+        values_.resize(ids.size());
+        heuristic_.evaluate(states_, values_.data());
+        result_.evaluated += ids.size();
+        evaluated_since_ += ids.size();
+        return values_;
+    }
+
+    const StateSpace& space_;
+    Heuristic& heuristic_;
+    LimitWatch watch_;
+    NodeStore<NodeType> nodes_;
+    Successors successors_;
+    OpenList<kTieBreak> open_;
+    SearchResult result_;
+    std::vector<StateId> fresh_;  // the new successors of the last expansion
+
+  private:
+    std::size_t bytes() { return nodes_.registry().bytes() + open_.size() * sizeof(StateId); }
+
+    std::vector<const Word*> states_;
+    std::vector<Cost> values_;
+    std::uint64_t evaluated_since_ = 0;
+};
+
+}  // namespace misstep
