@@ -22,10 +22,11 @@ $(VENV)/.built: $(VENV)/.tools $(NATIVE)
 	$(BIN)/python -m nanobind.stubgen -q -m misstep._core -o src/misstep/_core.pyi
 	touch $@
 
-# Peers are large; a machine that cannot install them still runs every other test (they skip and say so).
+# Peers and extras are large; without them every other test still runs (theirs skip and say so).
 $(VENV)/.peers: $(VENV)/.built
 	$(PIP) install $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["peers"])') \
 	    || echo "peers are not available here"
+	$(PIP) install "grpcio>=1.66" "onnxruntime>=1.20" || echo "extras of policies are not available here"
 	touch $@
 
 build: $(VENV)/.built

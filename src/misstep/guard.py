@@ -50,6 +50,11 @@ def guarded(policy: Policy, task: Task, *, max_seconds: float | None = DEFAULT_M
     return Guard(policy, task, max_seconds=max_seconds)
 
 
+def failures_of(policy: Policy) -> Mapping[State, str]:
+    """The states on which a policy failed so far, with the reasons; none where it is not guarded."""
+    return policy.failures if isinstance(policy, Guard) else {}
+
+
 class Guard:
     """A policy whose failures are contained.
 

@@ -1,7 +1,7 @@
 """Policies: what is tested. Many states in, one action each out."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Protocol
 
 from misstep._core import Action, State, StateBatch
@@ -43,10 +43,12 @@ def make_policy_part(text: str) -> PolicyPart:
     """The part of `NAME:VALUE`. All after the first colon is one value: file names may hold anything."""
     name, _, value = text.partition(":")
     cls = part_class("policy", name)
-    options = [field.name for field in fields(cls) if field.init]
+    options = [field for field in fields(cls) if field.init]
     if value and not options:
         raise InputError(f"policy `{name}` takes no value, but `{value}` was given; write `{name}`")
-    part: PolicyPart = build_part("policy", name, {options[0]: value} if value else {})
+    if not value and options and options[0].default is MISSING:
+        raise InputError(f"policy `{name}` needs a value; write `{name}:{options[0].name.upper()}`")
+    part: PolicyPart = build_part("policy", name, {options[0].name: value} if value else {})
     return part
 
 

@@ -1,7 +1,6 @@
 """Client and server of the policy protocol against each other, and against servers that misbehave."""
 
 import contextlib
-import os
 import signal
 import socket
 import subprocess
@@ -9,6 +8,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -21,7 +21,7 @@ from misstep.policy import make_policy_part, per_state
 from misstep.remote import wire
 from misstep.remote.client import PolicyClient, remote_task
 from misstep.task import Task
-from tests.taskset import OWN
+from tests.taskset import OWN, PddlTask
 
 grpc = pytest.importorskip("grpc", reason='needs pip install "misstep[remote]"')
 
@@ -82,7 +82,7 @@ def test_the_same_answers_as_without_a_server(task, states, address):
         assert {run.outcome for run in here} & {"solved", "loop"}
         remote.client.close()
     if server.address.path is not None:
-        assert not os.path.exists(server.address.path)
+        assert not Path(server.address.path).exists()
 
 
 def test_the_task_of_the_server(task, states, address):
@@ -98,8 +98,6 @@ def test_the_task_of_the_server(task, states, address):
 
 def test_another_translation_is_matched_by_names(states):
     here = load(OWN / "blocks" / "domain.pddl", OWN / "blocks" / "p03.pddl")
-    from tests.taskset import PddlTask
-
     pddl = PddlTask(OWN / "blocks" / "domain.pddl", OWN / "blocks" / "p03.pddl")
     there = Task(pddl.sas("--invariant-generation-max-candidates", "0"))
     assert there.domain_sizes != here.domain_sizes
@@ -265,7 +263,7 @@ def test_a_grpc_server_of_another_kind(task):
             remote(task.batch([task.initial_state]))
 
 
-def test_an_exception_in_a_foreign_server_is_stuck(task, caplog):
+def test_an_exception_in_a_foreign_server_is_stuck(task):
     def broken(_request, _context):
         raise RuntimeError("broken network")
 
@@ -307,7 +305,7 @@ def free_port():
 def test_nobody_listens_there(task, tmp_path):
     for address in (f"127.0.0.1:{free_port()}", f"unix://{tmp_path}/nothing"):
         start = time.monotonic()
-        with pytest.raises(PolicyError, match="no policy server answers at .*check the address"):
+        with pytest.raises(PolicyError, match=r"no policy server answers at .*check the address"):
             make_policy_part(f"remote:{address}").bind(task)
         assert time.monotonic() - start < 10
 
@@ -315,7 +313,7 @@ def test_nobody_listens_there(task, tmp_path):
 @pytest.mark.parametrize(
     ("address", "words"),
     [
-        ("", "write `remote:host:port`"),
+        ("", "write `host:port`"),
         ("*:50051", "a client needs a host and a port"),
         ("localhost:0", "a client needs a host and a port"),
         ("somewhere", "write `host:port`"),
@@ -348,13 +346,17 @@ def test_requests_that_are_wrong_are_refused(task):
 
 def test_an_address_is_taken_once(task, tmp_path):
     policy = HeuristicPolicy(task, "ff")
-    with PolicyServer(task, policy) as first:
-        with pytest.raises(InputError, match="cannot listen at .*: Address already in use"):
-            PolicyServer(task, policy, address=str(first.address))
+    with (
+        PolicyServer(task, policy) as first,
+        pytest.raises(InputError, match=r"cannot listen at .*: Address already in use"),
+    ):
+        PolicyServer(task, policy, address=str(first.address))
     path = tmp_path / "socket"
-    with PolicyServer(task, policy, address=f"unix://{path}"):
-        with pytest.raises(InputError, match="another server is there"):
-            PolicyServer(task, policy, address=f"unix://{path}")
+    with (
+        PolicyServer(task, policy, address=f"unix://{path}"),
+        pytest.raises(InputError, match="another server is there"),
+    ):
+        PolicyServer(task, policy, address=f"unix://{path}")
     with socket.socket(socket.AF_UNIX) as stale:
         stale.bind(str(path))
     with PolicyServer(task, policy, address=f"unix://{path}") as server:

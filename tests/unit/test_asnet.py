@@ -143,7 +143,7 @@ def test_part(tasks, tmp_path):
     assert wants_unit_cost(part)
     batch = task.batch(walked_states(task, 5))
     assert part.bind(task)(batch) == bind_asnet(model, task)(batch)
-    with pytest.raises(InputError, match="needs the option `file`"):
+    with pytest.raises(InputError, match="needs a value; write `asnet:FILE`"):
         make_policy_part("asnet")
 
 

@@ -161,9 +161,16 @@ def test_addresses(text, shown, local):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "host", ":80", "host:", "host:port", "host:99999", "host:-1", "http://host:80", "a b:80", "::1:80"]
-    + ["unix:", "unix://", "unix:///" + "x" * 120, "unix:///a\0b", "host:80\n", "dns:///host:80", "*"],
+    ["", "host", ":80", "host:", "host:port", "host:99999", "host:-1", "http://host:80", "a b:80", "::1:80"],
 )
 def test_wrong_addresses(text):
+    with pytest.raises(InputError, match="address `"):
+        parse_address(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["unix:", "unix://", "unix:///" + "x" * 120, "unix:///a\0b", "host:80\n", "dns:///host:80", "*"]
+)
+def test_other_wrong_addresses(text):
     with pytest.raises(InputError, match="address `"):
         parse_address(text)

@@ -15,7 +15,12 @@ from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import Json
 from misstep.cli.output import emit_json
 
-_EXTRAS = {"peers": ("up_fast_downward", "unified_planning", "pyperplan")}
+_EXTRAS = {
+    "onnx": ("onnxruntime",),
+    "remote": ("grpc",),
+    "torch": ("torch",),
+    "peers": ("up_fast_downward", "unified_planning", "pyperplan"),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,7 @@ def fuzz(
     """
     from misstep._core import PolicyGraph
     from misstep.fuzz import Fuzz
+    from misstep.guard import bind_guarded, failures_of
     from misstep.plugins import make_part
     from misstep.policy import make_policy_part, wants_unit_cost
     from misstep.pool import PoolWriter, read_made_by, read_pool
@@ -76,7 +77,8 @@ def fuzz(
         _check_settings(out, read_made_by(out), made_by)
         known = read_pool(out, task)
     left = None if seconds is None else max(0.0, seconds - (time.perf_counter() - start))
-    graph = PolicyGraph(task, part.bind(task), recheck=recheck)
+    bound = bind_guarded(part, task)
+    graph = PolicyGraph(task, bound, recheck=recheck)
     with PoolWriter(out, made_by=made_by, keep=len(known)) as writer, StatusLine(quiet=quiet) as status:
         session = Fuzz(
             graph,
@@ -99,6 +101,9 @@ def fuzz(
     spent = time.perf_counter() - start
     if session.bound_hit:
         warn(["some exact distances were too far to search; lower bounds took their place"])
+    if failures := failures_of(bound):
+        state, reason = next(iter(failures.items()))
+        warn([f"the policy failed on {len(failures)} states, such as {state}: {reason}"])
     if json:
         emit_json(
             {

@@ -28,7 +28,11 @@ def parts(
         print(f"{name}:")
         for part in listed:
             origin = "" if part.origin == "misstep" else f" (from {part.origin})"
-            print(f"  {part.name:<8} {part.help}{origin}")
+            first, *more = [line for line in part.help.splitlines() if line] or [""]
+            print(f"  {part.name:<10}{first}{origin}")
+            for line in more:
+                print(f"            {line}")
             for option in part.options:
-                print(f"           :{option.name}={option.default}  {option.type}; {option.help}")
+                default = "" if option.default is None else f"={option.default}"
+                print(f"            :{option.name}{default}  {option.type}; {option.help}")
     return ExitCode.NOTHING_FOUND

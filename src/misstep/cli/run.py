@@ -46,6 +46,7 @@ def run(
     """
     from misstep._core import PolicyGraph
     from misstep.cli.output import write_plan
+    from misstep.guard import bind_guarded, failures_of
     from misstep.policy import make_policy_part, wants_unit_cost
 
     start = time.perf_counter()
@@ -53,10 +54,12 @@ def run(
     task = load_task(domain, problem, unit_cost=unit_cost or wants_unit_cost(part), seconds=seconds)
     if not quiet:
         warn(task.warnings)
-    graph = PolicyGraph(task, part.bind(task), recheck=recheck)
+    bound = bind_guarded(part, task)
+    graph = PolicyGraph(task, bound, recheck=recheck)
     left = None if seconds is None else max(0.0, seconds - (time.perf_counter() - start))
     runs = graph.run(task.batch([task.initial_state]), max_steps=max_steps, max_seconds=left)
     found = runs[0] if runs else None
+    reason = None if found is None else failures_of(bound).get(found.states[-1])
     spent = time.perf_counter() - start
     solved = found is not None and found.outcome == "solved"
     plan = [] if found is None else found.actions
@@ -71,10 +74,13 @@ def run(
                 "plan": [action.name for action in plan],
                 "seconds": round(spent, 6),
                 "policy_seconds": round(graph.policy_seconds, 6),
+                "reason": reason,
             }
         )
         return ExitCode.NOTHING_FOUND
     _show(found, states=states, seconds=spent, policy_seconds=graph.policy_seconds, quiet=quiet)
+    if reason is not None and not quiet:
+        warn([reason])
     return ExitCode.NOTHING_FOUND
 
 

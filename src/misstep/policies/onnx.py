@@ -1,6 +1,6 @@
 """`onnx:FILE`: networks in the exchange format ONNX, evaluated by onnxruntime."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,6 @@ from misstep._core import Action, StateBatch
 from misstep.errors import InputError, PolicyError
 from misstep.extras import require_extra
 from misstep.logits import best_actions, check_outputs, state_encoder
-from misstep.plugins import option
 from misstep.task import Task
 
 _DTYPES = {
@@ -32,12 +31,10 @@ class Onnx:
     several outputs the one called `logits` is taken. Needs `pip install "misstep[onnx]"`.
     """
 
-    file: str = option("", "the model, .onnx")
+    file: Path = field(metadata={"help": "the model, .onnx"})
 
     def bind(self, task: Task, /) -> "OnnxPolicy":
         """Loads the model; PolicyError where its sizes are not those of the task."""
-        if not self.file:
-            raise InputError("policy `onnx` needs a file; write `onnx:FILE.onnx`")
         return OnnxPolicy(task, self.file)
 
 

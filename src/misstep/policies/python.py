@@ -6,7 +6,7 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
@@ -14,7 +14,6 @@ from typing import Any, Literal
 from misstep._core import NativePolicy
 from misstep.errors import InputError, PolicyError
 from misstep.guard import describe_error
-from misstep.plugins import option
 from misstep.policy import Policy, per_state
 from misstep.suggest import did_you_mean
 from misstep.task import Task
@@ -37,7 +36,7 @@ class Python:
     annotation of its first parameter (State or StateBatch), else that parameter's name (`state` or `states`).
     """
 
-    target: str = option("", "MODULE:NAME or path/to/file.py:NAME")
+    target: str = field(metadata={"help": "MODULE:NAME or path/to/file.py:NAME"})
 
     def bind(self, task: Task, /) -> Policy:
         """Imports the code and makes the policy for this task."""

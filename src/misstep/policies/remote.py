@@ -1,10 +1,9 @@
 """`remote:ADDRESS`: a policy in another program, asked over the policy protocol."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from misstep._core import Action, StateBatch
-from misstep.errors import InputError
 from misstep.plugins import option
 from misstep.remote.client import DEFAULT_MAX_SECONDS, PolicyClient
 from misstep.remote.correspondence import Correspondence
@@ -19,13 +18,11 @@ class Remote:
     matched by name. Needs `pip install "misstep[remote]"`.
     """
 
-    address: str = option("", "host:port or unix:///path")
+    address: str = field(metadata={"help": "host:port or unix:///path"})
     max_seconds: float = option(DEFAULT_MAX_SECONDS, "for each call")
 
     def bind(self, task: Task, /) -> "RemotePolicy":
         """Connects and asks for the server's task; PolicyError where that fails or the tasks differ."""
-        if not self.address:
-            raise InputError("policy `remote` needs an address; write `remote:host:port`")
         client = PolicyClient(self.address, max_seconds=self.max_seconds)
         try:
             return RemotePolicy(task, client)

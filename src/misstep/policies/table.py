@@ -3,14 +3,13 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from misstep._core import Action, State, StateBatch
 from misstep.errors import InputError
 from misstep.formats.sexp import Source
-from misstep.plugins import option
 from misstep.task import Task
 
 _ENTRY = '{"facts": ["(at a)", ...], "action": "(move a b)"}'
@@ -24,12 +23,10 @@ class Table:
     one entry each. Other keys are ignored.
     """
 
-    file: str = option("", "the table, JSON or JSON lines")
+    file: Path = field(metadata={"help": "the table, JSON or JSON lines"})
 
     def bind(self, task: Task, /) -> "TablePolicy":
         """Reads the table; InputError where it has facts or actions that the task has not."""
-        if not self.file:
-            raise InputError("policy `table` needs a file; write `table:FILE.json`")
         return read_table(self.file, task)
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ from misstep.errors import InputError, PolicyError
 from misstep.formats.safetensors import is_safetensors, read_safetensors
 from misstep.formats.torch_checkpoint import read_checkpoint, tensors
 from misstep.logits import best_actions, check_outputs, state_encoder
-from misstep.plugins import option
 from misstep.task import Task
 
 _NAME = re.compile(r"(?P<prefix>(?:.*\.)?)(?P<index>[0-9]{1,6})\.(?P<kind>weight|bias)")
@@ -29,13 +28,11 @@ class Torch:
     of other shapes come as `onnx:FILE`, or with a few lines of your own as `python:FILE.py:NAME`.
     """
 
-    file: str = option("", "the weights, .safetensors or .pt")
+    file: Path = field(metadata={"help": "the weights, .safetensors or .pt"})
 
     def bind(self, task: Task, /) -> "MlpPolicy":
         """Reads the weights; PolicyError where their sizes are not those of the task."""
-        if not self.file:
-            raise InputError("policy `torch` needs a file; write `torch:FILE.safetensors`")
-        return MlpPolicy(task, _layers(_arrays(Path(self.file)), self.file), source=self.file)
+        return MlpPolicy(task, _layers(_arrays(self.file), str(self.file)), source=str(self.file))
 
 
 class MlpPolicy:

@@ -12,7 +12,7 @@ from typing import Any
 from misstep._core import Action
 from misstep.errors import InputError, PolicyError
 from misstep.extras import require_extra
-from misstep.guard import BadAnswer, Guard, guarded
+from misstep.guard import BadAnswer, failures_of, guarded
 from misstep.policy import Policy
 from misstep.remote import wire
 from misstep.remote.address import Address, parse_address
@@ -113,8 +113,9 @@ class PolicyServer:
             context.abort(code.UNKNOWN, answer.reason)
         if isinstance(answer, Action):
             return answer.index
-        if isinstance(self._policy, Guard) and state in self._policy.failures:
-            context.abort(code.UNKNOWN, self._policy.failures[state])
+        failures = failures_of(self._policy)
+        if state in failures:
+            context.abort(code.UNKNOWN, failures[state])
         return None
 
 
