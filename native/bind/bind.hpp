@@ -6,3 +6,4 @@
 namespace nb = nanobind;
 
 void bind_errors(nb::module_& m);
+void bind_safety(nb::module_& m);

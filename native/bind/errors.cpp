@@ -1,7 +1,6 @@
 // Native errors become the classes of misstep.errors, so that one `except` serves both languages.
-#include "util/error.hpp"
-
 #include "bind/bind.hpp"
+#include "util/error.hpp"
 
 namespace {
 

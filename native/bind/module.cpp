@@ -4,4 +4,5 @@
 NB_MODULE(_core, m) {
     m.doc() = "The native core of misstep.";
     bind_errors(m);
+    bind_safety(m);
 }

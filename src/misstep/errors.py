@@ -1,5 +1,6 @@
 """Every error a user can meet. Messages say what, where, the offending value and what to do next."""
 
+
 class MisstepError(Exception):
     """The base of all errors that misstep raises on purpose; the command line turns them into exit code 4."""
 

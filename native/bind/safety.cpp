@@ -1,0 +1,181 @@
+// Games and deciders for Python.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include "bind/bind.hpp"
+#include "safety/decider.hpp"
+#include "util/error.hpp"
+
+using namespace nb::literals;
+using namespace misstep::safety;
+
+namespace {
+
+using Radius = std::optional<std::uint32_t>;  // None is infinite
+
+std::uint32_t native_radius(const Radius& radius) {
+    if (!radius) return infinite;
+    if (*radius > 1'000'000)
+        throw misstep::InputError("a finite radius is at most 1000000; use None for infinity");
+    return *radius;
+}
+
+const char* name(Verdict verdict) {
+    return verdict == Verdict::safe ? "safe" : verdict == Verdict::unsafe ? "unsafe" : "unknown";
+}
+
+std::optional<std::string> name(Reason reason) {
+    switch (reason) {
+        case Reason::none:
+            return std::nullopt;
+        case Reason::expansions:
+            return "max_expansions";
+        case Reason::seconds:
+            return "max_seconds";
+        case Reason::memory:
+            return "max_bytes";
+        case Reason::stopped:
+            return "stopped";
+    }
+    return std::nullopt;
+}
+
+// Owns the decider and keeps the game alive through a Python reference.
+class PyDecider {
+  public:
+    PyDecider(Game& game, const std::string& algorithm, const std::string& order)
+        : algorithm_(algorithm), decider_(make_decider(algorithm, game, outcome_order(order))) {}
+
+    static OutcomeOrder outcome_order(const std::string& name) {
+        if (name == "last-first") return OutcomeOrder::last_first;
+        if (name == "first-first") return OutcomeOrder::first_first;
+        throw misstep::InputError("unknown outcome order '" + name + "'; known are last-first, first-first");
+    }
+    void check(StateId s) const {
+        if (s >= decider_->game().size()) throw misstep::InputError("no such state in this game");
+    }
+
+    std::string algorithm_;
+    std::unique_ptr<Decider> decider_;
+};
+
+Limits limits(std::optional<std::uint64_t> max_expansions, std::optional<double> max_seconds,
+              std::optional<std::uint64_t> max_bytes) {
+    return {max_expansions, max_seconds, max_bytes, nullptr};
+}
+
+}  // namespace
+
+void bind_safety(nb::module_& m) {
+    nb::class_<Game>(m, "Game", "A game of labelled moves with sets of outcomes, expanded on demand.")
+        .def("__len__", &Game::size)
+        .def("is_unsafe", [](Game& g, StateId s) { return s < g.size() && g.leaf(s) == Leaf::unsafe; })
+        .def("is_goal", [](Game& g, StateId s) { return s < g.size() && g.leaf(s) == Leaf::goal; })
+        .def(
+            "moves",
+            [](Game& g, StateId s) {
+                if (s >= g.size()) throw misstep::InputError("no such state in this game");
+                std::vector<std::tuple<std::uint32_t, bool, std::vector<StateId>>> result;
+                Moves moves = g.moves(s);
+                for (std::uint32_t i = 0; i < moves.size(); ++i) {
+                    Move move = moves[i];
+                    result.emplace_back(move.label, move.deviates,
+                                        std::vector<StateId>(move.outcomes.begin(), move.outcomes.end()));
+                }
+                return result;
+            },
+            "(label, deviates from the policy, outcomes) of each move; the policy's own first.");
+
+    using Spec = std::tuple<std::vector<std::pair<std::uint32_t, std::vector<StateId>>>, bool, bool,
+                            std::optional<std::uint32_t>>;
+    nb::class_<ExplicitGame, Game>(m, "ExplicitGame", "A game given state by state.")
+        .def(
+            "__init__",
+            [](ExplicitGame* self, const std::vector<Spec>& specs) {
+                std::vector<ExplicitGame::Node> nodes;
+                for (const auto& [choices, unsafe, goal, policy] : specs) {
+                    ExplicitGame::Node node;
+                    for (const auto& [label, outcomes] : choices) node.choices.push_back({label, outcomes});
+                    node.unsafe = unsafe;
+                    node.goal = goal;
+                    node.has_policy = policy.has_value();
+                    node.policy = policy.value_or(0);
+                    nodes.push_back(std::move(node));
+                }
+                new (self) ExplicitGame(std::move(nodes));
+            },
+            "states"_a, "Each state is ([(label, outcomes)], unsafe, goal, label of the policy or None).");
+
+    nb::class_<PyDecider>(
+        m, "Decider", "Decides r-safety; what one query proves serves the next. None is the infinite radius.")
+        .def(nb::init<Game&, const std::string&, const std::string&>(), "game"_a, "algorithm"_a = "level",
+             nb::kw_only(), "outcome_order"_a = "last-first", nb::keep_alive<1, 2>())
+        .def_ro("algorithm", &PyDecider::algorithm_)
+        .def_prop_ro(
+            "expanded", [](PyDecider& d) { return d.decider_->expanded(); }, "Expansions over all queries.")
+        .def(
+            "decide",
+            [](PyDecider& d, StateId s, Radius radius, std::optional<std::uint64_t> max_expansions,
+               std::optional<double> max_seconds, std::optional<std::uint64_t> max_bytes) {
+                d.check(s);
+                Answer answer;
+                {
+                    nb::gil_scoped_release release;
+                    answer = d.decider_->decide(s, native_radius(radius),
+                                                limits(max_expansions, max_seconds, max_bytes));
+                }
+                return std::tuple(std::string(name(answer.verdict)), name(answer.reason), answer.expanded,
+                                  answer.seconds);
+            },
+            "state"_a, "radius"_a.none(), nb::kw_only(), "max_expansions"_a.none() = nb::none(),
+            "max_seconds"_a.none() = nb::none(), "max_bytes"_a.none() = nb::none(),
+            "(verdict, reason where it is unknown, expansions, seconds).")
+        .def(
+            "minimal_radius",
+            [](PyDecider& d, StateId s, std::uint32_t most, std::optional<std::uint64_t> max_expansions,
+               std::optional<double> max_seconds) -> Radius {
+                d.check(s);
+                nb::gil_scoped_release release;
+                return d.decider_->minimal_radius(s, native_radius(most),
+                                                  limits(max_expansions, max_seconds, std::nullopt));
+            },
+            "state"_a, nb::kw_only(), "most"_a = 16, "max_expansions"_a.none() = nb::none(),
+            "max_seconds"_a.none() = nb::none(), "The least r <= most for which the state is r-safe.")
+        .def(
+            "strategy",
+            [](PyDecider& d, StateId s, Radius radius) {
+                d.check(s);
+                std::vector<std::tuple<StateId, std::uint32_t, std::optional<std::uint32_t>>> result;
+                for (const StrategyStep& step : d.decider_->strategy(s, native_radius(radius))) {
+                    std::optional<std::uint32_t> label;
+                    if (step.move != infinite) label = d.decider_->game().moves(step.state)[step.move].label;
+                    result.emplace_back(step.state, step.value, label);
+                }
+                return result;
+            },
+            "state"_a, "radius"_a.none(),
+            "[(state, deviations ahead, label or None at a leaf)], the queried state first; empty unless "
+            "safe.")
+        .def(
+            "refutation",
+            [](PyDecider& d, StateId s, Radius radius) {
+                d.check(s);
+                std::vector<
+                    std::tuple<StateId, std::uint32_t, std::vector<std::pair<std::uint32_t, StateId>>>>
+                    result;
+                for (const RefutationStep& step : d.decider_->refutation(s, native_radius(radius))) {
+                    std::vector<std::pair<std::uint32_t, StateId>> answers;
+                    Moves moves = d.decider_->game().moves(step.state);
+                    for (auto [move, t] : step.answers) answers.emplace_back(moves[move].label, t);
+                    result.emplace_back(step.state, step.budget, std::move(answers));
+                }
+                return result;
+            },
+            "state"_a, "radius"_a.none(),
+            "[(state, budget, [(label, losing outcome)])], each line resting on earlier ones; empty unless "
+            "unsafe.");
+}

@@ -1,0 +1,1 @@
+"""The trusted checker: pure Python that shares no code with the core."""
