@@ -7,3 +7,5 @@ namespace nb = nanobind;
 
 void bind_errors(nb::module_& m);
 void bind_safety(nb::module_& m);
+void bind_jani(nb::module_& m);
+void bind_mlp(nb::module_& m);

@@ -5,4 +5,6 @@ NB_MODULE(_core, m) {
     m.doc() = "The native core of misstep.";
     bind_errors(m);
     bind_safety(m);
+    bind_jani(m);
+    bind_mlp(m);
 }

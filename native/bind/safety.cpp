@@ -8,6 +8,7 @@
 
 #include "bind/bind.hpp"
 #include "safety/decider.hpp"
+#include "safety/fuzz.hpp"
 #include "util/error.hpp"
 
 using namespace nb::literals;
@@ -66,6 +67,60 @@ class PyDecider {
 Limits limits(std::optional<std::uint64_t> max_expansions, std::optional<double> max_seconds,
               std::optional<std::uint64_t> max_bytes) {
     return {max_expansions, max_seconds, max_bytes, nullptr};
+}
+
+Strategy strategy(const std::string& name) {
+    if (name == "uniform") return Strategy::uniform;
+    if (name == "greedy") return Strategy::greedy;
+    if (name == "sampling") return Strategy::sampling;
+    throw misstep::InputError("unknown strategy '" + name + "'; known are uniform, greedy, sampling");
+}
+
+const char* name(RunEnd end) {
+    switch (end) {
+        case RunEnd::unsafe:
+            return "unsafe";
+        case RunEnd::exhausted:
+            return "exhausted";
+        case RunEnd::steps:
+            return "max_steps";
+        case RunEnd::lookahead:
+            return "max_lookahead";
+    }
+    return "";
+}
+
+void bind_fuzzer(nb::module_& m) {
+    nb::class_<Fuzzer>(m, "Fuzzer", "Policy runs biased towards unsafety (Algorithm 1).")
+        .def(
+            "__init__",
+            [](Fuzzer* self, Game& game, const std::string& name, std::optional<std::uint32_t> depth,
+               std::uint32_t max_steps, std::uint64_t max_lookahead, double temperature, std::uint64_t seed) {
+                if (depth && *depth == 0) throw misstep::InputError("the look-ahead depth is at least 1");
+                if (!(temperature > 0)) throw misstep::InputError("the temperature must be positive");
+                new (self) Fuzzer(game, {strategy(name), depth, max_steps, max_lookahead, temperature}, seed);
+            },
+            "game"_a, "strategy"_a = "greedy", nb::kw_only(), "depth"_a.none() = 1, "max_steps"_a = 1000,
+            "max_lookahead"_a = 100'000, "temperature"_a = 1.0, "seed"_a, nb::keep_alive<1, 2>(),
+            "depth None looks ahead until the policy graph is exhausted.")
+        .def(
+            "run",
+            [](Fuzzer& fuzzer, StateId start, std::optional<double> max_seconds) {
+                Run run{RunEnd::steps, {}};
+                {
+                    nb::gil_scoped_release release;
+                    Meter meter;
+                    meter.start({std::nullopt, max_seconds, std::nullopt, nullptr});
+                    try {
+                        run = fuzzer.run(start, meter);
+                    } catch (const LimitHit&) {
+                        run.states.assign(1, start);
+                    }
+                }
+                return std::pair(std::string(name(run.end)), std::move(run.states));
+            },
+            "start"_a, nb::kw_only(), "max_seconds"_a.none() = nb::none(),
+            "How the run ended (unsafe, exhausted, max_steps, max_lookahead) and its states.");
 }
 
 }  // namespace
@@ -178,4 +233,5 @@ void bind_safety(nb::module_& m) {
             "state"_a, "radius"_a.none(),
             "[(state, budget, [(label, losing outcome)])], each line resting on earlier ones; empty unless "
             "unsafe.");
+    bind_fuzzer(m);
 }

@@ -73,6 +73,8 @@ class Game {
         if (s >= expansions_.size() || !expansions_[s]) expand(s);
         return Moves(expansions_[s]);
     }
+    // h_u: an estimate of how far the state is from unsafety; 0 where nothing is known.
+    virtual double distance(StateId) { return 0; }
     std::size_t bytes() const { return blocks_.size() * block_words * 4 + leaves_.size() * 16; }
 
   protected:
