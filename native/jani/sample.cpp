@@ -23,6 +23,8 @@ class Sampler {
         for (std::uint32_t i = 0; i < conjuncts_.size(); ++i) {
             slots.clear();
             collect_slots(conjuncts_[i], slots);
+            std::sort(slots.begin(), slots.end());
+            slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
             for (std::uint32_t slot : slots)
                 if (slot < by_slot_.size()) by_slot_[slot].push_back(i);
         }
@@ -32,6 +34,9 @@ class Sampler {
                                  "' has no bounds");
             fields_.push_back(i);
         }
+        values_.resize(fields_.size());
+        for (std::uint32_t field : fields_)
+            if (!model_.layout.fields()[field].real) restrict_domain(field);
     }
 
     // One attempt with a fresh random order; false if the node budget ran out or nothing was found.
@@ -72,6 +77,22 @@ class Sampler {
         }
     }
 
+    // The values of an integer that no constraint on it alone excludes.
+    void restrict_domain(std::uint32_t field) {
+        const Field& f = model_.layout.fields()[field];
+        const Interval domain = domains_[f.slot];
+        if (domain.upper - domain.lower > max_domain)
+            throw InputError("start states cannot be drawn: '" + model_.field_name(field) + "' is too wide");
+        std::vector<double>& values = values_[field];
+        slots_ = domains_;
+        for (double x = domain.lower; x <= domain.upper; ++x) {
+            slots_[f.slot] = {x, x};
+            if (consistent(f.slot)) values.push_back(x);
+        }
+        if (values.empty()) return;
+        domains_[f.slot] = {values.front(), values.back()};
+    }
+
     bool consistent(std::uint32_t slot) const {
         return std::none_of(by_slot_[slot].begin(), by_slot_[slot].end(),
                             [this](std::uint32_t i) { return enclose(conjuncts_[i], slots_).is(0); });
@@ -86,10 +107,7 @@ class Sampler {
             std::uniform_real_distribution<double> draw(domain.lower, domain.upper);
             for (int i = 0; i < 20; ++i) values.push_back(draw(rng_) + 0.0);
         } else {
-            if (domain.upper - domain.lower > max_domain)
-                throw InputError("start states cannot be drawn: '" + model_.field_name(fields_[depth]) +
-                                 "' is too wide");
-            for (double x = domain.lower; x <= domain.upper; ++x) values.push_back(x);
+            values = values_[fields_[depth]];
             std::shuffle(values.begin(), values.end(), rng_);
         }
         for (double x : values) {
@@ -109,6 +127,7 @@ class Sampler {
     std::vector<const Expr*> conjuncts_;
     std::vector<std::vector<std::uint32_t>> by_slot_;
     std::vector<std::uint32_t> fields_;
+    std::vector<std::vector<double>> values_;  // of each integer field
     std::uint64_t budget_ = 0;
 };
 

@@ -1,0 +1,1 @@
+"""Text to values and back, with errors that say where."""
