@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "jani/declarations.hpp"
 #include "util/error.hpp"
@@ -217,13 +218,19 @@ class Loader : private Declarations {
         }
         const Json& assignments = path.array(json, "assignments");
         Path list = path.member("assignments");
+        // Transient variables are reset before assignments are evaluated: whoever reads one takes the long
+        // way.
+        const bool before = std::exchange(m_.reader.reads_transient, false);
         for (std::size_t i = 0; i < assignments.items.size(); ++i)
             assignment(d, assignments.items[i], list.item(i), scope);
+        const bool reads_transient =
+            std::exchange(m_.reader.reads_transient, before || m_.reader.reads_transient);
         std::stable_sort(d.assignments.begin(), d.assignments.end(),
                          [](const Assignment& a, const Assignment& b) { return a.order < b.order; });
-        d.simple = std::all_of(d.assignments.begin(), d.assignments.end(), [&](const Assignment& a) {
-            return a.length == 0 && !a.transient && a.order == d.assignments.front().order;
-        });
+        d.simple = !reads_transient &&
+                   std::all_of(d.assignments.begin(), d.assignments.end(), [&](const Assignment& a) {
+                       return a.length == 0 && !a.transient && a.order == d.assignments.front().order;
+                   });
         e.destinations.push_back(std::move(d));
     }
 

@@ -134,7 +134,9 @@ def read_state_dict(path: Path) -> Layers:
         state = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises many kinds for a bad file
         raise InputError(f"{path}: not a PyTorch state dictionary: {error}") from None
-    tensors = [v.double().numpy() for v in state.values() if hasattr(v, "numpy")] if isinstance(state, dict) else []
+    tensors = (
+        [v.double().numpy() for v in state.values() if hasattr(v, "numpy")] if isinstance(state, dict) else []
+    )
     weights = [t for t in tensors if t.ndim == 2]
     biases = [t for t in tensors if t.ndim == 1]
     if not weights or len(weights) != len(biases):

@@ -1,4 +1,4 @@
-"""The trusted checker of safety certificates: small, slow, obvious, and independent of everything else here."""
+"""The trusted checker of safety certificates: small, slow, obvious, independent of everything else here."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -7,7 +7,7 @@ State = Hashable
 Label = str | int
 
 
-class Refused(Exception):
+class Refused(Exception):  # noqa: N818
     """The certificate does not prove what it says."""
 
 
@@ -24,8 +24,8 @@ def check_strategy(
 ) -> None:
     """Accept iff `steps` of (state, value, action, policy's action) keep the start safe within the radius.
 
-    Never leaving a set of safe states is safe (greatest fixed point). Values bound the deviations ahead, so they
-    must fall by one with every deviation; with radius None deviations are free.
+    Never leaving a set of safe states is safe (greatest fixed point). Values bound the deviations ahead, so
+    they must fall by one with every deviation; with radius None deviations are free.
     """
     table = {state: (value, action, policy) for state, value, action, policy in steps}
     if len(table) != len(steps):

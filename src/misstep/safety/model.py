@@ -18,7 +18,9 @@ StateDict = dict[str, Value]
 class SafetyTask:
     """A model, its unsafety condition, and its goal and start states where it has them."""
 
-    def __init__(self, files: JaniTask, *, constants: Mapping[str, Any] | None = None, ignore_rates: bool = False):
+    def __init__(
+        self, files: JaniTask, *, constants: Mapping[str, Any] | None = None, ignore_rates: bool = False
+    ):
         self.files = files
         self.constants = dict(constants or {})
         self.model = JaniModel.parse(
@@ -46,7 +48,11 @@ class SafetyTask:
     ) -> SafetyTask:
         """Read a model and the conditions of a property; see `misstep.formats.jani.read_task`."""
         files = read_task(
-            Path(path), properties=Path(properties) if properties else None, name=name, unsafe=unsafe, goal=goal
+            Path(path),
+            properties=Path(properties) if properties else None,
+            name=name,
+            unsafe=unsafe,
+            goal=goal,
         )
         return cls(files, constants=constants, ignore_rates=ignore_rates)
 
@@ -113,7 +119,10 @@ class SafetyTask:
             found = game.sample(json.dumps(start), count, seed=seed)
             return list(dict.fromkeys([*initial, *found]))
         default = game.values(initial[0])
-        listed = [game.add(self.to_values(self._listed(entry), default=default)) for entry in start.get("values", [])]
+        listed = [
+            game.add(self.to_values(self._listed(entry), default=default))
+            for entry in start.get("values", [])
+        ]
         return list(dict.fromkeys([*initial, *listed]))
 
     def _listed(self, entry: Any) -> StateDict:

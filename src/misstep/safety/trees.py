@@ -33,7 +33,9 @@ def read_trees(path: Path) -> Callable[[NDArray[np.float64]], NDArray[np.float64
             _check(tree, f"{path}: $.trees[{o}][{k}]", 0)
 
     def scores(x: NDArray[np.float64]) -> NDArray[np.float64]:
-        rows = [[base[o] + sum(_leaf(tree, row) for tree in group) for o, group in enumerate(trees)] for row in x]
+        rows = [
+            [base[o] + sum(_leaf(tree, row) for tree in group) for o, group in enumerate(trees)] for row in x
+        ]
         return np.array(rows, np.float64)
 
     return scores
