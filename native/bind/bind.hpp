@@ -6,6 +6,11 @@
 namespace nb = nanobind;
 
 void bind_errors(nb::module_& m);
+void bind_fdr(nb::module_& m);
+void bind_state(nb::module_& m);
+void bind_heuristics(nb::module_& m);
+void bind_search(nb::module_& m);
+void bind_policy(nb::module_& m);
 void bind_safety(nb::module_& m);
 void bind_jani(nb::module_& m);
 void bind_mlp(nb::module_& m);

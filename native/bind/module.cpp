@@ -3,7 +3,13 @@
 
 NB_MODULE(_core, m) {
     m.doc() = "The native core of misstep.";
+    m.attr("build_info") = "C++ " __VERSION__;
     bind_errors(m);
+    bind_state(m);
+    bind_fdr(m);
+    bind_heuristics(m);
+    bind_search(m);
+    bind_policy(m);
     bind_safety(m);
     bind_jani(m);
     bind_mlp(m);

@@ -13,6 +13,15 @@ class UnsupportedFeature(InputError):
     """The input is legal, but uses a construct that misstep does not handle; the message names it."""
 
 
+class LimitReached(MisstepError):
+    """A limit on time or memory ended the work before there was a result; the caller may allow more."""
+
+    def __init__(self, message: str, limit: str) -> None:
+        super().__init__(message)
+        self.limit = limit
+        """`seconds` or `memory`."""
+
+
 class PolicyError(MisstepError):
     """A policy could not be loaded or raised while it was asked."""
 

@@ -6,7 +6,7 @@ import random
 import time
 
 import pytest
-from safety_games import Node, deviations, random_game
+from tests.property.safety_games import Node, deviations, random_game
 
 from misstep._core import Decider, ExplicitGame
 from misstep.reference.safety import Game, Refused, check_refutation, check_strategy

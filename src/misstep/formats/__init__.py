@@ -1,1 +1,1 @@
-"""Text to values and back, with errors that say where."""
+"""Text to values and back; every error names file, line and column."""

@@ -1,0 +1,154 @@
+// Searches for Python.
+#include "search/search.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bind/objects.hpp"
+#include "util/error.hpp"
+
+using namespace misstep;
+
+namespace {
+
+struct ResultObject {
+    nb::object task;
+    const TaskObject* core;
+    SearchResult result;
+};
+
+using SearchFunction = SearchResult (*)(const StateSpace&, Heuristic&, const Word*, const SearchOptions&);
+
+SearchFunction search_by_name(const std::string& name) {
+    if (name == "astar") return astar;
+    if (name == "gbfs") return gbfs;
+    if (name == "ehc") return ehc;
+    throw InputError("unknown search '" + name + "'; there are astar, gbfs, ehc");
+}
+
+ResultObject search(nb::object task, const std::string& config, const StateObject* start,
+                    std::optional<std::uint64_t> max_expansions, std::optional<double> max_seconds,
+                    std::optional<double> max_memory_mb, std::optional<std::uint64_t> seed,
+                    const StopFlag* stop) {
+    const TaskObject& core = nb::cast<const TaskObject&>(task);
+    std::size_t colon = config.find(':');
+    if (colon == std::string::npos)
+        throw InputError("a search is written like astar:lmcut, not '" + config + "'");
+    SearchFunction function = search_by_name(config.substr(0, colon));
+    std::unique_ptr<Heuristic> heuristic = make_heuristic(core.space, config.substr(colon + 1));
+    if (start != nullptr) require_same_task(core, *start->core, "state");
+    const Word* from = start == nullptr ? core.space.initial.data() : start->words.data();
+    SearchOptions options{make_limits(max_expansions, max_seconds, max_memory_mb, stop), seed};
+    ResultObject object{std::move(task), &core, {}};
+    run_interruptible(options.limits,
+                      [&] { object.result = function(core.space, *heuristic, from, options); });
+    return object;
+}
+
+nb::object cost_or_infinity(Cost cost) {
+    return cost == kInfinity ? nb::cast(std::numeric_limits<double>::infinity())
+                             : nb::cast(static_cast<double>(cost));
+}
+
+const char* outcome_name(SearchOutcome outcome) {
+    switch (outcome) {
+        case SearchOutcome::kSolved:
+            return "solved";
+        case SearchOutcome::kUnsolvable:
+            return "unsolvable";
+        case SearchOutcome::kLimit:
+            break;
+    }
+    return "limit";
+}
+
+}  // namespace
+
+void bind_search(nb::module_& m) {
+    nb::class_<StopFlag>(m, "StopFlag", "Set it from any thread to stop native work that was given it.")
+        .def(nb::init<>())
+        .def("set", [](StopFlag& flag) { flag.stop.store(true); })
+        .def("clear", [](StopFlag& flag) { flag.stop.store(false); })
+        .def_prop_ro("is_set", [](const StopFlag& flag) { return flag.stop.load(); });
+
+    nb::class_<ResultObject>(m, "SearchResult", "What a search found, and what it took.")
+        .def_prop_ro(
+            "outcome", [](const ResultObject& r) { return outcome_name(r.result.outcome); },
+            "`solved`, `unsolvable` or `limit`.")
+        .def_prop_ro(
+            "limit", [](const ResultObject& r) { return limit_name(r.result.limit); },
+            nb::sig("def limit(self) -> str | None"),
+            "What ended the search early: `expansions`, `seconds`, `memory`, `stopped`, or `incomplete` "
+            "where "
+            "hill-climbing ran dry; None where nothing did.")
+        .def_prop_ro(
+            "plan",
+            [](const ResultObject& r) {
+                std::vector<ActionObject> plan;
+                for (ActionId id : r.result.plan) plan.push_back({r.task, r.core, id});
+                return plan;
+            },
+            nb::sig("def plan(self) -> list[Action]"))
+        .def_prop_ro(
+            "cost",
+            [](const ResultObject& r) -> nb::object {
+                return r.result.outcome == SearchOutcome::kSolved ? nb::cast(r.result.cost) : nb::none();
+            },
+            nb::sig("def cost(self) -> int | None"), "Of the plan; None without one.")
+        .def_prop_ro(
+            "lower_bound", [](const ResultObject& r) { return cost_or_infinity(r.result.lower_bound); },
+            nb::sig("def lower_bound(self) -> float"),
+            "A proven lower bound on the cost of every plan of the start state; infinity where there is "
+            "none.")
+        .def_prop_ro("expanded", [](const ResultObject& r) { return r.result.expanded; })
+        .def_prop_ro("evaluated", [](const ResultObject& r) { return r.result.evaluated; })
+        .def_prop_ro("generated", [](const ResultObject& r) { return r.result.generated; })
+        .def_prop_ro(
+            "registered", [](const ResultObject& r) { return r.result.registered; },
+            "Distinct states that were stored.")
+        .def_prop_ro(
+            "bytes", [](const ResultObject& r) { return r.result.bytes; }, "What the stored states took.")
+        .def_prop_ro("seconds", [](const ResultObject& r) { return r.result.seconds; })
+        .def("__repr__", [](const ResultObject& r) {
+            std::string text = std::string("<SearchResult ") + outcome_name(r.result.outcome);
+            if (r.result.outcome == SearchOutcome::kSolved) text += ", cost " + std::to_string(r.result.cost);
+            if (const char* limit = limit_name(r.result.limit)) text += std::string(" (") + limit + ")";
+            return text + ", " + std::to_string(r.result.expanded) + " expanded>";
+        });
+
+    m.def("search", &search, nb::arg("task"), nb::arg("config"), nb::kw_only(), nb::arg("state") = nb::none(),
+          nb::arg("max_expansions") = nb::none(), nb::arg("max_seconds") = nb::none(),
+          nb::arg("max_memory_mb") = nb::none(), nb::arg("seed") = nb::none(), nb::arg("stop") = nb::none(),
+          nb::sig("def search(task: Task, config: str, *, state: State | None = None, max_expansions: int | "
+                  "None = None, max_seconds: float | None = None, "
+                  "max_memory_mb: float | None = None, seed: int | None = None, stop: StopFlag | None = "
+                  "None) -> SearchResult"),
+          "Searches from a state (the initial one by default): `astar:lmcut`, `astar:hmax`, `astar:blind`, "
+          "`gbfs:ff`, "
+          "`ehc:ff`. A limit that is hit ends the search with what it knows; a seed shuffles the order of "
+          "successors.");
+
+    m.def(
+        "count_states",
+        [](nb::object task, std::uint32_t max_depth, const StateObject* start,
+           std::optional<double> max_seconds) {
+            const TaskObject& core = nb::cast<const TaskObject&>(task);
+            if (start != nullptr) require_same_task(core, *start->core, "state");
+            Limits limits = make_limits(std::nullopt, max_seconds, std::nullopt, nullptr);
+            LimitHit hit = LimitHit::kNone;
+            std::vector<std::uint64_t> counts;
+            run_interruptible(limits, [&] {
+                counts = count_states(core.space,
+                                      start == nullptr ? core.space.initial.data() : start->words.data(),
+                                      max_depth, limits, hit);
+            });
+            return counts;
+        },
+        nb::arg("task"), nb::arg("max_depth"), nb::kw_only(), nb::arg("state") = nb::none(),
+        nb::arg("max_seconds") = nb::none(),
+        nb::sig("def count_states(task: Task, max_depth: int, *, state: State | None = None, max_seconds: "
+                "float | None = None) -> list[int]"),
+        "The number of distinct states first reached at depth 0, 1, 2, ...: short where there are no more or "
+        "time ran out.");
+}

@@ -1,0 +1,26 @@
+// Forward h^2 reachability (Haslum & Geffner 2000 without costs): which facts, pairs of facts and actions can
+// be reached.
+#pragma once
+
+#include <vector>
+
+#include "fdr/task.hpp"
+#include "util/limits.hpp"
+
+namespace misstep {
+
+struct H2Reachability {
+    std::vector<std::vector<bool>> facts;  // by variable and value
+    std::vector<bool> actions;
+    LimitHit limit = LimitHit::kNone;  // where one was hit everything counts as reachable
+};
+
+// An over-approximation of what is reachable from the initial state: pairs of facts that are jointly
+// unreachable (mutexes) rule out actions, which rule out further pairs. O(actions * facts / 64) a sweep.
+H2Reachability h2_reachability(const Task& task, const Limits& limits);
+
+// The task without facts and actions that are not reachable. Every variable keeps its place; values are
+// renumbered. A goal fact that is unreachable stays, without an action that could reach it.
+Task pruned(const Task& task, const H2Reachability& reachable);
+
+}  // namespace misstep

@@ -1,0 +1,26 @@
+// What tests a policy natively: many states in, one action each out.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "state/successor_generator.hpp"
+
+namespace misstep {
+
+// What a policy may answer instead of an action.
+inline constexpr ActionId kUnknownAction = kNoAction - 1;  // something that is no action of the task
+
+class Policy {
+  public:
+    virtual ~Policy() = default;
+
+    // One answer a state: an action (applicable or not: the caller checks), kNoAction or kUnknownAction.
+    // The answer for a state must not depend on the other states of the call.
+    virtual void choose(std::span<const Word* const> states, ActionId* actions) = 0;
+
+    // The number of states a call should have for best speed.
+    virtual std::size_t best_batch() const { return 256; }
+};
+
+}  // namespace misstep

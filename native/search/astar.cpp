@@ -1,0 +1,151 @@
+#include <limits>
+#include <new>
+
+#include "search/node_store.hpp"
+#include "search/open_list.hpp"
+
+namespace misstep {
+namespace {
+
+struct AStarNode {
+    StateId parent;
+    ActionId action;
+    Cost g;
+    Cost h : 31;  // kDeadEnd where the heuristic says infinity
+    std::uint32_t closed : 1;
+};
+static_assert(sizeof(AStarNode) == 16);
+constexpr Cost kDeadEnd = kMaxCost + 1;
+
+std::uint64_t open_key(Cost f, Cost h) {
+    return (static_cast<std::uint64_t>(f) << 32) | static_cast<std::uint32_t>(h);
+}
+Cost f_of_key(std::uint64_t key) {
+    return static_cast<Cost>(key >> 32);
+}
+
+class AStar {
+  public:
+    AStar(const StateSpace& space, Heuristic& heuristic, const SearchOptions& options)
+        : space_(space),
+          heuristic_(heuristic),
+          watch_(options.limits),
+          nodes_(space),
+          successors_(space, options) {}
+
+    SearchResult run(const Word* start) {
+        try {
+            search(start);
+        } catch (const std::bad_alloc&) {
+            result_.outcome = SearchOutcome::kLimit;
+            result_.limit = LimitHit::kMemory;
+        }
+        result_.registered = nodes_.registry().size();
+        result_.bytes = bytes();
+        result_.seconds = watch_.seconds();
+        return std::move(result_);
+    }
+
+  private:
+    std::size_t bytes() { return nodes_.registry().bytes() + open_.size() * sizeof(StateId); }
+
+    void search(const Word* start) {
+        open_start(start);
+        while (!open_.empty()) {
+            if (heuristic_.is_admissible())
+                result_.lower_bound = std::max(result_.lower_bound, f_of_key(open_.min_key()));
+            LimitHit hit = watch_.check(result_.expanded, bytes(), 1 + evaluated_now_ * 10);
+            if (hit != LimitHit::kNone) {
+                result_.limit = hit;
+                return;
+            }
+            evaluated_now_ = 0;
+            StateId id = open_.pop();
+            if (nodes_.node(id).closed) continue;  // a better entry of the same state was popped before
+            nodes_.node(id).closed = 1;
+            if (space_.is_goal(nodes_.state(id))) return finish(id);
+            expand(id);
+        }
+        result_.outcome = SearchOutcome::kUnsolvable;
+        result_.lower_bound = kInfinity;
+    }
+
+    void open_start(const Word* start) {
+        StateId id = nodes_.registry().insert(start).first;
+        nodes_.node(id) = {kNoState, kNoAction, 0, 0, 0};
+        evaluate({&id, 1});
+    }
+
+    void expand(StateId id) {
+        ++result_.expanded;
+        successors_.generate(nodes_.state(id), nodes_.registry());
+        const Cost g = nodes_.node(id).g;
+        result_.generated += successors_.size();
+        fresh_.clear();
+        for (std::size_t i = 0; i < successors_.size(); ++i) {
+            ActionId action = successors_.action(i);
+            Cost new_g = path_cost(g, space_.task.actions[action].cost);
+            auto [successor, is_new] = nodes_.registry().insert(successors_.state(i), successors_.hash(i));
+            AStarNode& node = nodes_.node(successor);
+            if (is_new) {
+                node = {id, action, new_g, 0, 0};
+                fresh_.push_back(successor);
+            } else if (new_g < node.g && node.h != kDeadEnd) {
+                bool is_fresh = !node.closed && std::ranges::find(fresh_, successor) != fresh_.end();
+                node.parent = id;
+                node.action = action;
+                node.g = new_g;
+                node.closed = 0;  // reopened: an inconsistent heuristic may have closed it too early
+                if (!is_fresh) push(successor);
+            }
+        }
+        evaluate(fresh_);
+    }
+
+    void evaluate(std::span<const StateId> ids) {
+        states_.clear();
+        for (StateId id : ids) states_.push_back(nodes_.state(id));
+        values_.resize(ids.size());
+        heuristic_.evaluate(states_, values_.data());
+        result_.evaluated += ids.size();
+        evaluated_now_ += ids.size();
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            AStarNode& node = nodes_.node(ids[i]);
+            node.h = std::min(values_[i], kDeadEnd);
+            if (node.h != kDeadEnd) push(ids[i]);
+        }
+    }
+
+    void push(StateId id) {
+        const AStarNode& node = nodes_.node(id);
+        open_.push(open_key(add_costs(node.g, node.h), node.h), id);
+    }
+
+    void finish(StateId id) {
+        result_.outcome = SearchOutcome::kSolved;
+        result_.cost = nodes_.node(id).g;
+        if (heuristic_.is_admissible()) result_.lower_bound = result_.cost;
+        result_.plan = nodes_.plan_to(id);
+    }
+
+    const StateSpace& space_;
+    Heuristic& heuristic_;
+    LimitWatch watch_;
+    NodeStore<AStarNode> nodes_;
+    Successors successors_;
+    OpenList<TieBreak::kLastIn> open_;
+    SearchResult result_;
+    std::vector<StateId> fresh_;
+    std::vector<const Word*> states_;
+    std::vector<Cost> values_;
+    std::uint64_t evaluated_now_ = 0;
+};
+
+}  // namespace
+
+SearchResult astar(const StateSpace& space, Heuristic& heuristic, const Word* start,
+                   const SearchOptions& options) {
+    return AStar(space, heuristic, options).run(start);
+}
+
+}  // namespace misstep

@@ -1,0 +1,52 @@
+// Forward searches from any state, bounded and stoppable; free functions over a state space and a heuristic.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "heuristics/heuristic.hpp"
+#include "util/limits.hpp"
+
+namespace misstep {
+
+enum class SearchOutcome { kSolved, kUnsolvable, kLimit };
+
+struct SearchResult {
+    SearchOutcome outcome = SearchOutcome::kLimit;
+    LimitHit limit = LimitHit::kNone;
+    std::vector<ActionId> plan;
+    Cost cost = kInfinity;  // of the plan
+    Cost lower_bound = 0;   // proven for the start state
+    std::uint64_t expanded = 0;
+    std::uint64_t evaluated = 0;
+    std::uint64_t generated = 0;
+    std::uint64_t registered = 0;
+    std::size_t bytes = 0;  // of all that was stored
+    double seconds = 0;
+};
+
+struct SearchOptions {
+    Limits limits;
+    // Where given, successors are looked at in a random order made from this seed, otherwise in the task's
+    // order.
+    std::optional<std::uint64_t> seed;
+};
+
+// Optimal with an admissible heuristic; reopens states, so the heuristic need not be consistent.
+SearchResult astar(const StateSpace& space, Heuristic& heuristic, const Word* start,
+                   const SearchOptions& options);
+
+// Eager greedy best-first search: states are evaluated when generated, ties first in, first out.
+SearchResult gbfs(const StateSpace& space, Heuristic& heuristic, const Word* start,
+                  const SearchOptions& options);
+
+// Enforced hill-climbing (Hoffmann & Nebel 2001): breadth-first to a strictly better state, again and again.
+// Incomplete: ends with LimitHit::kIncomplete where no better state is found.
+SearchResult ehc(const StateSpace& space, Heuristic& heuristic, const Word* start,
+                 const SearchOptions& options);
+
+// The number of distinct states first reached at depth 0, 1, ..., max_depth from `start`.
+std::vector<std::uint64_t> count_states(const StateSpace& space, const Word* start, std::uint32_t max_depth,
+                                        const Limits& limits, LimitHit& limit);
+
+}  // namespace misstep

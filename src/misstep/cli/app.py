@@ -1,0 +1,79 @@
+"""The commands together, and what every way of ending means for the exit code."""
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from cyclopts import App, CycloptsError
+
+from misstep import __version__
+from misstep.cli.exit_codes import ExitCode
+from misstep.errors import MisstepError
+
+app = App(
+    name="misstep",
+    help="Finds, proves and explains the missteps of learned action policies in AI planning.",
+    help_epilogue="Exit codes: 0 nothing found, 1 bugs found, 2 interrupted, 3 internal error, 4 bad input, "
+    "5 nothing was tested.",
+    version=__version__,
+    suppress_keyboard_interrupt=False,
+    result_action="return_value",
+)
+_COMMANDS = ("demo", "plan", "doctor", "parts")
+for _name in _COMMANDS:
+    app.command(f"misstep.cli.{_name}:{_name}", name=_name)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs one command and returns its exit code; errors go to standard error, never as a traceback."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    if not arguments or arguments[0].startswith("-"):
+        for name in _COMMANDS:
+            app[name]  # The overview shows the first line of each command's help, so it has to be loaded.
+    try:
+        result = app(list(arguments), exit_on_error=False, print_error=False)
+        sys.stdout.flush()
+    except CycloptsError as error:
+        _complain(f"{error}\nSee `misstep --help`, or `misstep COMMAND --help` for one command.")
+        return ExitCode.USAGE
+    except MisstepError as error:
+        _complain(str(error))
+        return ExitCode.USAGE
+    except KeyboardInterrupt:
+        _complain("interrupted")
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:  # The reader of our output, such as `head`, has enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.NOTHING_FOUND
+    except MemoryError:
+        _complain("out of memory; use a smaller task or set --memory-mb")
+        return ExitCode.USAGE
+    except Exception as error:
+        return _internal_error(error)
+    return int(result or 0)
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+    """A termination request ends like Ctrl-C, so that child processes are ended and results are saved."""
+    raise KeyboardInterrupt
+
+
+def _complain(message: str) -> None:
+    print(f"error: {message}", file=sys.stderr)
+
+
+def _internal_error(error: Exception) -> int:
+    if os.environ.get("MISSTEP_TRACEBACK"):
+        traceback.print_exception(error)
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    _complain(
+        f"internal error: {type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})\n"
+        f"This is a bug in misstep {__version__}, not in your input. Run the command again with "
+        "MISSTEP_TRACEBACK=1 and report what it prints, with the input files."
+    )
+    return ExitCode.INTERNAL_ERROR

@@ -1,0 +1,94 @@
+"""`misstep doctor`: what is installed, and does it work."""
+
+import os
+import platform
+import sys
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import as_file, files
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from misstep import __version__
+from misstep.cli.exit_codes import ExitCode
+from misstep.cli.options import Json
+from misstep.cli.output import emit_json
+
+_EXTRAS = {"peers": ("up_fast_downward", "unified_planning", "pyperplan")}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of the report; `missing` is optional and no failure."""
+
+    name: str
+    status: Literal["ok", "missing", "failed"]
+    detail: str
+
+
+def doctor(*, json: Json = False) -> int:
+    """Check the installation: Python, the native core, the translator, optional extras, the machine.
+
+    Exit code 0 means that everything needed works. Example: misstep doctor
+    """
+    checks = [_python(), _core(), _translator(), *_extras(), _machine()]
+    works = all(check.status != "failed" for check in checks)
+    if json:
+        emit_json({"ok": works, "version": __version__, "checks": [asdict(check) for check in checks]})
+    else:
+        for check in checks:
+            print(f"{check.status:<8} {check.name}: {check.detail}")
+    return ExitCode.NOTHING_FOUND if works else ExitCode.INTERNAL_ERROR
+
+
+def _python() -> Check:
+    return Check("python", "ok", f"{platform.python_version()} ({sys.executable}), misstep {__version__}")
+
+
+def _core() -> Check:
+    try:
+        from misstep import _core as core
+    except ImportError as error:
+        return Check("native core", "failed", f"{error}; install misstep again")
+    built = getattr(core, "build_info", None)  # Version and compiler, where the core tells them.
+    name = Path(core.__file__ or "").name
+    return Check("native core", "ok", name if built is None else f"{built}, {name}")
+
+
+def _translator() -> Check:
+    try:
+        found = version("fast-downward.translate")
+    except PackageNotFoundError:
+        return Check("translator", "failed", "not installed; pip install fast-downward.translate")
+    try:
+        from misstep.task import load
+
+        with as_file(files("misstep") / "data" / "courier") as folder:
+            task = load(folder / "domain.pddl", folder / "problem.pddl", max_seconds=30)
+    except Exception as error:
+        return Check("translator", "failed", f"fast-downward.translate {found} does not work: {error}")
+    return Check(
+        "translator", "ok", f"fast-downward.translate {found}, bundled task has {len(task.actions)} actions"
+    )
+
+
+def _extras() -> list[Check]:
+    checks = []
+    for extra, modules in _EXTRAS.items():
+        missing = [module for module in modules if find_spec(module) is None]
+        if missing:
+            detail = f'without {", ".join(missing)} (optional); pip install "misstep[{extra}]"'
+            checks.append(Check(f"extra {extra}", "missing", detail))
+        else:
+            checks.append(Check(f"extra {extra}", "ok", ", ".join(modules)))
+    return checks
+
+
+def _machine() -> Check:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    try:
+        memory = f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.1f} GB memory"
+    except (ValueError, OSError):
+        memory = "memory unknown"
+    return Check("machine", "ok", f"{platform.system()} {platform.machine()}, {cores} cores, {memory}")

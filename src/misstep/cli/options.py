@@ -1,0 +1,34 @@
+"""Options that several commands share, with their help."""
+
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+MAX_COUNT = 2**40
+MAX_SECONDS = 10**7
+
+Json: TypeAlias = Annotated[
+    bool, Parameter(name="--json", negative="", help="One JSON object on standard output.")
+]
+Quiet: TypeAlias = Annotated[bool, Parameter(negative="", help="Only the result; no summary, no warnings.")]
+UnitCost: TypeAlias = Annotated[
+    bool, Parameter(negative="", help="Strip action costs before translation: every action costs 1.")
+]
+Seconds: TypeAlias = Annotated[
+    float | None,
+    Parameter(validator=Number(gt=0, lt=MAX_SECONDS), help="Time for translation and search together."),
+]
+MemoryMb: TypeAlias = Annotated[
+    int | None, Parameter(validator=Number(gt=0, lt=MAX_COUNT), help="Memory for stored states, in MB.")
+]
+Seed: TypeAlias = Annotated[
+    int | None,
+    Parameter(
+        validator=Number(gte=0, lt=MAX_COUNT),
+        help="Look at successors in a random order made from this seed.",
+    ),
+]
+DomainFile: TypeAlias = Annotated[Path, Parameter(help="A PDDL domain, or alone a SAS file.")]
+ProblemFile: TypeAlias = Annotated[Path | None, Parameter(help="A PDDL problem; absent for a SAS file.")]

@@ -1,0 +1,146 @@
+"""`misstep plan`: the native planner."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from misstep.cli.exit_codes import ExitCode
+from misstep.cli.options import (
+    MAX_COUNT,
+    DomainFile,
+    Json,
+    MemoryMb,
+    ProblemFile,
+    Quiet,
+    Seconds,
+    Seed,
+    UnitCost,
+)
+from misstep.cli.output import emit_json, note, warn
+from misstep.errors import InputError, LimitReached
+
+if TYPE_CHECKING:
+    from misstep._core import SearchResult
+    from misstep.planners.native import NativeSearch
+    from misstep.task import Task
+
+# The translator is a Python program: less than this would not even start it.
+_MIN_TRANSLATOR_MB = 256
+_MIN_SECONDS = 0.001
+
+
+def plan(
+    domain: DomainFile,
+    problem: ProblemFile = None,
+    /,
+    *,
+    search: Annotated[
+        str, Parameter(help="NAME:HEURISTIC; `misstep parts search` shows all.")
+    ] = "astar:lmcut",
+    seconds: Seconds = None,
+    memory_mb: MemoryMb = None,
+    max_expansions: Annotated[
+        int | None, Parameter(validator=Number(gte=0, lt=MAX_COUNT), help="Expanded states.")
+    ] = None,
+    seed: Seed = None,
+    unit_cost: UnitCost = False,
+    out: Annotated[Path | None, Parameter(help="Write the plan to this file.")] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
+    """Plan with the native searches, from PDDL files or from one SAS file.
+
+    Example: misstep plan domain.pddl problem.pddl --search astar:lmcut --seconds 60
+    """
+    from misstep.planners.native import Limits
+    from misstep.plugins import make_part
+
+    start = time.perf_counter()
+    algorithm: NativeSearch = make_part("search", search)
+    result: SearchResult | None = None
+    warnings: list[str] = []
+    try:
+        task = _load(domain, problem, unit_cost=unit_cost, seconds=seconds, memory_mb=memory_mb)
+        warnings = task.warnings
+        left = None if seconds is None else max(_MIN_SECONDS, seconds - (time.perf_counter() - start))
+        limits = Limits(max_expansions, left, memory_mb)
+        result = algorithm.run(task, limits=limits, seed=seed)
+    except LimitReached as reached:
+        warnings = [*warnings, str(reached)]
+        limit: str | None = reached.limit
+    else:
+        limit = result.limit
+    if not quiet:
+        warn(warnings)
+    if out is not None and result is not None and result.outcome == "solved":
+        _write(out, result)
+    if json:
+        emit_json(_as_json(result, limit, warnings, total_seconds=time.perf_counter() - start))
+    else:
+        show(result, limit, algorithm=str(algorithm), quiet=quiet)
+    return ExitCode.NOTHING_FOUND
+
+
+def _load(
+    domain: Path, problem: Path | None, *, unit_cost: bool, seconds: float | None, memory_mb: int | None
+) -> "Task":
+    from misstep.task import load, load_sas
+
+    if problem is not None:
+        memory = None if memory_mb is None else max(memory_mb, _MIN_TRANSLATOR_MB)
+        return load(domain, problem, unit_cost=unit_cost, max_seconds=seconds, max_memory_mb=memory)
+    if domain.suffix.lower() == ".pddl":
+        raise InputError(f"{domain}: a PDDL domain needs a problem; write `misstep plan DOMAIN PROBLEM`")
+    return load_sas(domain, unit_cost=unit_cost)
+
+
+def _as_json(
+    result: "SearchResult | None", limit: str | None, warnings: list[str], *, total_seconds: float
+) -> dict[str, object]:
+    solved = result is not None and result.outcome == "solved"
+    return {
+        "outcome": "limit" if result is None else result.outcome,
+        "cost": result.cost if result is not None and solved else None,
+        "plan": [action.name for action in result.plan] if result is not None and solved else None,
+        "expanded": 0 if result is None else result.expanded,
+        "evaluated": 0 if result is None else result.evaluated,
+        "seconds": 0.0 if result is None else round(result.seconds, 6),
+        "total_seconds": round(total_seconds, 6),
+        "limit": limit,
+        "warnings": warnings,
+    }
+
+
+def show(result: "SearchResult | None", limit: str | None, *, algorithm: str, quiet: bool = False) -> None:
+    """The plan on standard output, a summary on standard error."""
+    if result is None:
+        note(f"no result: the limit on {limit} was hit before the search", quiet=quiet)
+        return
+    spent = f"{algorithm}: {result.expanded} expanded, {result.evaluated} evaluated, {result.seconds:.3f} s"
+    if result.outcome == "solved":
+        for action in result.plan:
+            print(action.name)
+        note(f"solved: {len(result.plan)} actions, cost {result.cost} ({spent})", quiet=quiet)
+    elif result.outcome == "unsolvable":
+        print("unsolvable")
+        note(f"unsolvable: no plan exists ({spent})", quiet=quiet)
+    else:
+        print("limit")
+        note(f"no plan found: {_said(limit)} ({spent})", quiet=quiet)
+
+
+def _said(limit: str | None) -> str:
+    if limit == "incomplete":
+        return "the search is incomplete and got stuck; try gbfs or astar"
+    return f"the limit on {limit} was hit"
+
+
+def _write(path: Path, result: "SearchResult") -> None:
+    lines = [*(action.name for action in result.plan), f"; cost = {result.cost}"]
+    try:
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot write the plan: {error.strerror}; choose another --out") from None

@@ -1,0 +1,19 @@
+"""SAS files: Fast Downward's text format for finite-domain tasks. The native core parses the text."""
+
+import re
+from pathlib import Path
+
+from misstep.formats.sexp import Source
+
+_METRIC = re.compile(r"\A(\s*begin_version\n.*?\nend_version\nbegin_metric\n)\s*1\s*\n", re.DOTALL)
+
+
+def read_sas(path: str | Path) -> Source:
+    """The text of a SAS file, with the line ends of this platform's tools made plain."""
+    source = Source.read(path, kind="SAS")
+    return Source(source.text.replace("\r\n", "\n"), source.name)
+
+
+def with_unit_cost(sas_text: str) -> str:
+    """The same task without a metric, so that every action costs 1."""
+    return _METRIC.sub(r"\g<1>0\n", sas_text, count=1)

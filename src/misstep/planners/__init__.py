@@ -1,0 +1,1 @@
+"""Planners as parts: ours and other people's."""

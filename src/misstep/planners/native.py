@@ -1,0 +1,72 @@
+"""The searches of the native core as parts."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from misstep import _core
+from misstep.plugins import option
+from misstep.task import Task
+
+HeuristicName: TypeAlias = Literal["blind", "hmax", "hadd", "ff", "lmcut"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a search may spend; nothing means no limit."""
+
+    max_expansions: int | None = None
+    max_seconds: float | None = None
+    max_memory_mb: int | None = None
+
+
+class NativeSearch:
+    """What the searches share; `name` is how the core calls the algorithm."""
+
+    name: str
+    heuristic: HeuristicName
+
+    def run(
+        self,
+        task: Task,
+        *,
+        state: _core.State | None = None,
+        limits: Limits = Limits(),
+        seed: int | None = None,
+    ) -> _core.SearchResult:
+        """Searches from `state`, or from the initial state. Same seed, same result."""
+        return _core.search(
+            task,
+            str(self),
+            state=state,
+            max_expansions=limits.max_expansions,
+            max_seconds=limits.max_seconds,
+            max_memory_mb=limits.max_memory_mb,
+            seed=seed,
+        )
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.heuristic}"
+
+
+@dataclass(frozen=True)
+class AStar(NativeSearch):
+    """A*: the plan is optimal where the heuristic is admissible (blind, hmax, lmcut)."""
+
+    name = "astar"
+    heuristic: HeuristicName = option("lmcut", "estimates the cost to the goal")
+
+
+@dataclass(frozen=True)
+class GreedyBestFirst(NativeSearch):
+    """Greedy best-first search: fast, complete, plans of any quality."""
+
+    name = "gbfs"
+    heuristic: HeuristicName = option("ff", "estimates the cost to the goal")
+
+
+@dataclass(frozen=True)
+class EnforcedHillClimbing(NativeSearch):
+    """Enforced hill-climbing: very fast, incomplete; ends with the limit `incomplete` where it is stuck."""
+
+    name = "ehc"
+    heuristic: HeuristicName = option("ff", "estimates the cost to the goal")

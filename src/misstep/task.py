@@ -1,0 +1,84 @@
+"""Tasks: the native class with its PDDL view, and the ways to load one."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from misstep import _core
+from misstep.dropped import translation_warnings
+from misstep.errors import UnsupportedFeature
+from misstep.formats.pddl import Domain, Problem, read_domain, read_problem, universal_condition
+from misstep.formats.sas import read_sas, with_unit_cost
+from misstep.pddl_view import PddlView
+from misstep.translate import translate
+
+
+class Task(_core.Task):
+    """A classical planning task. Everything about states and actions is native; this adds the PDDL side."""
+
+    def __init__(
+        self,
+        sas_text: str,
+        *,
+        source: str = "<sas>",
+        problem: Problem | None = None,
+        warnings: Sequence[str] = (),
+    ) -> None:
+        super().__init__(sas_text, source=source)
+        self.source = source
+        self.problem = problem
+        self.warnings = list(warnings)
+        """What a user should know about how the task was read, such as dropped action schemas."""
+
+    @cached_property
+    def pddl(self) -> PddlView | None:
+        """Objects, predicates, schemas, bindings and static atoms; absent for a task that came from SAS."""
+        if self.problem is None:
+            return None
+        names = [
+            [self.fact_name(variable, value) for value in range(size)]
+            for variable, size in enumerate(self.domain_sizes)
+        ]
+        return PddlView(self.problem, names, [action.name for action in self.actions])
+
+    def pruned(self, *, max_seconds: float | None = None) -> "Task":
+        """The task without facts and actions that forward h^2 shows unreachable; ASNet policies expect it."""
+        sas = self.pruned_sas(max_seconds=max_seconds)
+        return Task(sas, source=self.source, problem=self.problem, warnings=self.warnings)
+
+
+def load(
+    domain: str | Path | Domain,
+    problem: str | Path,
+    *,
+    unit_cost: bool = False,
+    max_seconds: float | None = None,
+    max_memory_mb: int | None = None,
+) -> Task:
+    """Loads a task from PDDL. Read the domain once with `read_domain` where it serves many problems.
+
+    `unit_cost` strips action costs before the translation, so that every action costs 1. The limits bound the
+    translator, which runs as a separate program; `LimitReached` says that one was hit.
+    """
+    if not isinstance(domain, Domain):
+        domain = read_domain(domain)
+    read = read_problem(problem, domain)
+    sas = translate(domain, read, unit_cost=unit_cost, max_seconds=max_seconds, max_memory_mb=max_memory_mb)
+    warnings = translation_warnings(read, sas, unit_cost=unit_cost)
+    try:
+        return Task(sas, source=f"{read.source.name} (translated)", problem=read, warnings=warnings)
+    except UnsupportedFeature as error:
+        cause = universal_condition(domain)
+        if cause is None:
+            raise
+        raise domain.source.unsupported(
+            cause,
+            f"universal condition `{cause[0]}`, which the translator turns into an axiom; list the atoms "
+            f"instead of quantifying ({error})",
+        ) from None
+
+
+def load_sas(path: str | Path, *, unit_cost: bool = False) -> Task:
+    """Loads a task from a SAS file, as Fast Downward's translator and others write it."""
+    source = read_sas(path)
+    return Task(with_unit_cost(source.text) if unit_cost else source.text, source=source.name)

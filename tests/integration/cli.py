@@ -1,0 +1,58 @@
+"""Runs the installed command as a user does, in a process of its own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Ended:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The one object on standard output."""
+        value = json.loads(self.out)
+        assert isinstance(value, dict)
+        assert self.out.count("\n") == 1
+        return value
+
+
+def command() -> list[str]:
+    return [sys.executable, "-m", "misstep.cli"]
+
+
+def misstep(*arguments: str | Path, timeout: float = 60, env: dict[str, str] | None = None) -> Ended:
+    done = subprocess.run(
+        [*command(), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env=os.environ | (env or {}),
+        check=False,
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    assert done.returncode >= 0, f"died of {signal.Signals(-done.returncode).name}: {done.stderr}"
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def processes_with(word: str) -> Sequence[int]:
+    """Ids of running processes whose command line holds a word."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit() and int(folder.name) != os.getpid():
+            try:
+                text = (folder / "cmdline").read_text(errors="replace")
+            except OSError:
+                continue
+            if word in text:
+                found.append(int(folder.name))
+    return found

@@ -1,0 +1,108 @@
+"""The translator as a program: killed with all its children, with its last words in the error."""
+
+import os
+import sys
+import tempfile
+import time
+
+import pytest
+
+from misstep.errors import InputError, LimitReached
+from misstep.process import run_bounded
+from misstep.task import load
+from tests.integration.cli import processes_with
+
+# Starts a child that does the same for ever; both carry the word on their command lines.
+FAMILY = (
+    "import subprocess, sys, time\n"
+    "print('started', flush=True)\n"
+    "if len(sys.argv) < 3: subprocess.Popen([sys.executable, __file__, sys.argv[1], 'child'])\n"
+    "time.sleep(60)\n"
+)
+
+
+def gone(word: str, *, within: float = 5.0) -> bool:
+    end = time.monotonic() + within
+    while processes_with(word):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+@pytest.fixture
+def family(tmp_path):
+    script = tmp_path / "family.py"
+    script.write_text(FAMILY)
+    word = f"family-{os.getpid()}-{time.monotonic_ns()}"
+    return [sys.executable, str(script), word], word
+
+
+def test_the_whole_group_dies_on_time_out(family):
+    command, word = family
+    start = time.monotonic()
+    finished = run_bounded(command, max_seconds=1)
+    assert finished.timed_out
+    assert "started" in finished.output
+    assert time.monotonic() - start < 10
+    assert gone(word)
+
+
+def test_the_whole_group_dies_on_interrupt(family, monkeypatch):
+    import subprocess
+
+    command, word = family
+    communicate = subprocess.Popen.communicate
+
+    def interrupted(process, timeout=None):
+        monkeypatch.setattr(subprocess.Popen, "communicate", communicate)
+        while len(processes_with(word)) < 2:
+            time.sleep(0.05)
+        assert timeout is None
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess.Popen, "communicate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_bounded(command)
+    assert gone(word)
+
+
+def test_a_very_long_time_is_fine():
+    assert run_bounded([sys.executable, "-c", ""], max_seconds=float("inf")).exit_code == 0
+
+
+def test_memory_limit():
+    finished = run_bounded([sys.executable, "-c", "b'x' * 10**9"], max_memory_mb=300)
+    assert finished.exit_code != 0
+    assert "MemoryError" in finished.output
+
+
+def test_time_out_of_the_translator_names_files_and_limit(courier):
+    with pytest.raises(LimitReached, match=r"domain\.pddl.*stopped after 0\.01 seconds") as caught:
+        load(*courier, max_seconds=0.01)
+    assert caught.value.limit == "seconds"
+
+
+def test_memory_limit_of_the_translator(courier):
+    with pytest.raises(LimitReached, match="out of memory") as caught:
+        load(*courier, max_memory_mb=18)
+    assert caught.value.limit == "memory"
+
+
+def test_no_temporary_files_are_left(courier, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    load(*courier)
+    with pytest.raises(LimitReached):
+        load(*courier, max_seconds=0.01)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_last_words_of_a_failing_translator(courier, tmp_path, monkeypatch):
+    package = tmp_path / "fast_downward"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "translate.py").write_text("print('I am the log'); raise SystemExit(31)")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.raises(InputError, match="does not accept this PDDL") as caught:
+        load(*courier)
+    assert "I am the log" in str(caught.value)

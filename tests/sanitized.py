@@ -1,0 +1,22 @@
+"""Runs pytest on the sanitized native core instead of the installed one: `sanitized.py BUILD_DIR PYTEST_ARGS...`."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def use_core(build: Path) -> None:
+    """Makes `import misstep._core` find the module in a build folder."""
+    (module,) = build.glob("_core.*so")
+    spec = importlib.util.spec_from_file_location("misstep._core", module)
+    assert spec is not None and spec.loader is not None
+    core = importlib.util.module_from_spec(spec)
+    sys.modules["misstep._core"] = core
+    spec.loader.exec_module(core)
+
+
+if __name__ == "__main__":
+    use_core(Path(sys.argv[1]))
+    sys.exit(pytest.main(sys.argv[2:]))

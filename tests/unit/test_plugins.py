@@ -1,0 +1,103 @@
+"""Parts from text: names, options, values, and what is said when one of them is wrong."""
+
+from dataclasses import FrozenInstanceError, dataclass
+from importlib.metadata import EntryPoint
+from typing import Literal
+
+import pytest
+
+from misstep import plugins
+from misstep.errors import InputError
+from misstep.planners.native import AStar, GreedyBestFirst
+from misstep.plugins import build_part, list_parts, make_part, option
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A part for this test."""
+
+    depth: int = option(2, "how deep")
+    share: float = option(0.5, "how much")
+    mode: Literal["fast", "slow"] = option("fast", "which way")
+    strict: bool = option(False, "or not")
+    limit: int | None = option(None, "at most")
+    text: str = ""
+
+
+@pytest.fixture(autouse=True)
+def sample(monkeypatch):
+    entries = plugins.entry_points
+
+    def with_sample(*, group):
+        extra = [
+            EntryPoint("sample", "tests.unit.test_plugins:Sample", group),
+            EntryPoint("broken", "tests.unit.test_plugins:Absent", group),
+            EntryPoint("function", "tests.unit.test_plugins:damage", group),
+        ]
+        return [*entries(group=group), *(extra if group == "misstep.search" else [])]
+
+    monkeypatch.setattr(plugins, "entry_points", with_sample)
+
+
+def damage() -> None:
+    """Not a part."""
+
+
+def made(text):
+    part = make_part("search", text)
+    return part.depth, part.share, part.mode, part.strict, part.limit, part.text
+
+
+def test_defaults_first_option_and_names():
+    assert made("sample") == (2, 0.5, "fast", False, None, "")
+    assert made("sample:7") == (7, 0.5, "fast", False, None, "")
+    assert made("sample:7,mode=slow,strict=true") == (7, 0.5, "slow", True, None, "")
+    assert made("sample:limit=9,share=0.25") == (2, 0.25, "fast", False, 9, "")
+    assert made("sample:limit=none,text=a:b") == (2, 0.5, "fast", False, None, "a:b")
+
+
+def test_values_from_python_and_toml_are_taken_as_they_are():
+    part = build_part("search", "sample", {"depth": 3, "strict": True})
+    assert (part.depth, part.strict) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("sampel", "did you mean `sample`?"),
+        ("sample:deep=3", "has no option `deep`; did you mean `depth`?"),
+        ("sample:depth=x", "`x` is not a number (int)"),
+        ("sample:mode=fats", "is not one of fast, slow; did you mean `fast`?"),
+        ("sample:strict=yes", "neither true nor false"),
+        ("sample:1,2", "`2` has no option name"),
+        ("sample:depth=1,depth=2", "given twice"),
+        ("broken", "cannot be loaded"),
+        ("function", "is no dataclass"),
+        ("", "unknown search ``"),
+    ],
+)
+def test_mistakes(text, words):
+    with pytest.raises(InputError) as caught:
+        make_part("search", text)
+    assert words in str(caught.value)
+
+
+def test_unknown_kind():
+    with pytest.raises(InputError, match="did you mean `search`"):
+        make_part("serch", "astar")
+
+
+def test_our_searches_come_by_the_same_route():
+    assert make_part("search", "astar:hmax") == AStar("hmax")
+    assert make_part("search", "gbfs") == GreedyBestFirst()
+    assert str(AStar()) == "astar:lmcut"
+    with pytest.raises(FrozenInstanceError):
+        AStar().heuristic = "ff"  # type: ignore[misc]
+
+
+def test_every_heuristic_of_the_list_exists_in_the_core(courier):
+    from misstep import Heuristic, load
+
+    task = load(*courier)
+    for part in list_parts("heuristic"):
+        assert Heuristic(task, part.name)(task.initial_state) > 0
