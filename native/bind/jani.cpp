@@ -248,7 +248,7 @@ void bind_game(nb::module_& m) {
 
 void bind_jani(nb::module_& m) {
     bind_model(m);
-    nb::class_<safety::Policy>(m, "NativePolicy", "A policy that the core can ask.");
+    nb::class_<safety::Policy>(m, "SafetyPolicy", "A policy that safety games can ask.");
     m.def(
         "python_policy",
         [](std::shared_ptr<Model> model, nb::callable function) -> std::shared_ptr<safety::Policy> {

@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bind/bind.hpp"
+#include "bind/objects.hpp"
 #include "safety/decider.hpp"
 #include "safety/fuzz.hpp"
 #include "util/error.hpp"
@@ -29,22 +30,6 @@ const char* name(Verdict verdict) {
     return verdict == Verdict::safe ? "safe" : verdict == Verdict::unsafe ? "unsafe" : "unknown";
 }
 
-std::optional<std::string> name(Reason reason) {
-    switch (reason) {
-        case Reason::none:
-            return std::nullopt;
-        case Reason::expansions:
-            return "max_expansions";
-        case Reason::seconds:
-            return "max_seconds";
-        case Reason::memory:
-            return "max_bytes";
-        case Reason::stopped:
-            return "stopped";
-    }
-    return std::nullopt;
-}
-
 // Owns the decider and keeps the game alive through a Python reference.
 class PyDecider {
   public:
@@ -63,11 +48,6 @@ class PyDecider {
     std::string algorithm_;
     std::unique_ptr<Decider> decider_;
 };
-
-Limits limits(std::optional<std::uint64_t> max_expansions, std::optional<double> max_seconds,
-              std::optional<std::uint64_t> max_bytes) {
-    return {max_expansions, max_seconds, max_bytes, nullptr};
-}
 
 Strategy strategy(const std::string& name) {
     if (name == "uniform") return Strategy::uniform;
@@ -91,7 +71,7 @@ const char* name(RunEnd end) {
 }
 
 void bind_fuzzer(nb::module_& m) {
-    nb::class_<Fuzzer>(m, "Fuzzer", "Policy runs biased towards unsafety (Algorithm 1).")
+    nb::class_<Fuzzer>(m, "SafetyFuzzer", "Policy runs biased towards unsafety (Algorithm 1).")
         .def(
             "__init__",
             [](Fuzzer* self, Game& game, const std::string& name, std::optional<std::uint32_t> depth,
@@ -107,17 +87,21 @@ void bind_fuzzer(nb::module_& m) {
             "run",
             [](Fuzzer& fuzzer, StateId start, std::optional<double> max_seconds) {
                 Run run{RunEnd::steps, {}};
-                {
-                    nb::gil_scoped_release release;
+                misstep::Limits limits =
+                    misstep::make_limits(std::nullopt, max_seconds, std::nullopt, nullptr);
+                std::string end;
+                misstep::run_interruptible(limits, [&] {
                     Meter meter;
-                    meter.start({std::nullopt, max_seconds, std::nullopt, nullptr});
+                    meter.start(limits);
                     try {
                         run = fuzzer.run(start, meter);
-                    } catch (const LimitHit&) {
+                        end = name(run.end);
+                    } catch (const OutOfBudget& hit) {
                         run.states.assign(1, start);
+                        end = misstep::limit_name(hit.limit);
                     }
-                }
-                return std::pair(std::string(name(run.end)), std::move(run.states));
+                });
+                return std::pair(end, std::move(run.states));
             },
             "start"_a, nb::kw_only(), "max_seconds"_a.none() = nb::none(),
             "How the run ended (unsafe, exhausted, max_steps, max_lookahead) and its states.");
@@ -175,28 +159,35 @@ void bind_safety(nb::module_& m) {
         .def(
             "decide",
             [](PyDecider& d, StateId s, Radius radius, std::optional<std::uint64_t> max_expansions,
-               std::optional<double> max_seconds, std::optional<std::uint64_t> max_bytes) {
+               std::optional<double> max_seconds, std::optional<double> max_memory_mb,
+               const misstep::StopFlag* stop) {
                 d.check(s);
-                Answer answer;
-                {
-                    nb::gil_scoped_release release;
-                    answer = d.decider_->decide(s, native_radius(radius),
-                                                limits(max_expansions, max_seconds, max_bytes));
-                }
-                return std::tuple(std::string(name(answer.verdict)), name(answer.reason), answer.expanded,
+                Answer answer{};
+                misstep::Limits limits =
+                    misstep::make_limits(max_expansions, max_seconds, max_memory_mb, stop);
+                const std::uint32_t r = native_radius(radius);
+                misstep::run_interruptible(limits, [&] { answer = d.decider_->decide(s, r, limits); });
+                const char* limit = misstep::limit_name(answer.limit);
+                return std::tuple(std::string(name(answer.verdict)),
+                                  limit ? std::optional<std::string>(limit) : std::nullopt, answer.expanded,
                                   answer.seconds);
             },
             "state"_a, "radius"_a.none(), nb::kw_only(), "max_expansions"_a.none() = nb::none(),
-            "max_seconds"_a.none() = nb::none(), "max_bytes"_a.none() = nb::none(),
-            "(verdict, reason where it is unknown, expansions, seconds).")
+            "max_seconds"_a.none() = nb::none(), "max_memory_mb"_a.none() = nb::none(),
+            "stop"_a.none() = nb::none(),
+            "(verdict, limit that was hit where it is unknown, expansions, seconds).")
         .def(
             "minimal_radius",
             [](PyDecider& d, StateId s, std::uint32_t most, std::optional<std::uint64_t> max_expansions,
                std::optional<double> max_seconds) -> Radius {
                 d.check(s);
-                nb::gil_scoped_release release;
-                return d.decider_->minimal_radius(s, native_radius(most),
-                                                  limits(max_expansions, max_seconds, std::nullopt));
+                misstep::Limits limits =
+                    misstep::make_limits(max_expansions, max_seconds, std::nullopt, nullptr);
+                Radius result;
+                const std::uint32_t r = native_radius(most);
+                misstep::run_interruptible(limits,
+                                           [&] { result = d.decider_->minimal_radius(s, r, limits); });
+                return result;
             },
             "state"_a, nb::kw_only(), "most"_a = 16, "max_expansions"_a.none() = nb::none(),
             "max_seconds"_a.none() = nb::none(), "The least r <= most for which the state is r-safe.")

@@ -10,18 +10,18 @@ Answer Decider::decide(StateId s, std::uint32_t radius, const Limits& limits) {
     meter_.start(limits);
     Bounds& b = bounds(radius);
     std::uint32_t cap = b.cap(radius);
-    Reason reason = Reason::none;
+    LimitHit limit = LimitHit::kNone;
     try {
         meet(s, b);
         if (b.lower(s) < cap && b.upper(s) >= cap) solve(s, b, cap);
-    } catch (const LimitHit& hit) {
-        reason = hit.reason;
+    } catch (const OutOfBudget& hit) {
+        limit = hit.limit;
     }
     Verdict verdict = b.lower(s) >= cap  ? Verdict::unsafe
                       : b.upper(s) < cap ? Verdict::safe
                                          : Verdict::unknown;
-    if (verdict != Verdict::unknown) reason = Reason::none;
-    return {verdict, reason, meter_.expansions(), meter_.seconds()};
+    if (verdict != Verdict::unknown) limit = LimitHit::kNone;
+    return {verdict, limit, meter_.expansions(), meter_.seconds()};
 }
 
 std::optional<std::uint32_t> Decider::minimal_radius(StateId s, std::uint32_t most, const Limits& limits) {

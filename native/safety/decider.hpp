@@ -15,7 +15,7 @@ enum class Verdict : std::uint8_t { safe, unsafe, unknown };
 
 struct Answer {
     Verdict verdict;
-    Reason reason;  // why it is unknown
+    LimitHit limit;  // why it is unknown
     std::uint64_t expanded;
     double seconds;
 };
@@ -38,7 +38,7 @@ class Decider {
     Game& game() { return game_; }
 
   protected:
-    // Returns when lower(s) >= cap or upper(s) < cap; throws LimitHit before.
+    // Returns when lower(s) >= cap or upper(s) < cap; throws OutOfBudget before.
     virtual void solve(StateId s, Bounds& bounds, std::uint32_t cap) = 0;
 
     // The moves of s, counted once per decider; a state without moves is settled on the way.

@@ -34,7 +34,7 @@ class Fuzzer {
   public:
     Fuzzer(Game& game, FuzzOptions options, std::uint64_t seed)
         : game_(game), options_(options), rng_(seed) {}
-    // One run from this state. Throws LimitHit where the meter says so.
+    // One run from this state. Throws OutOfBudget where the meter says so.
     Run run(StateId start, Meter& meter);
 
   private:

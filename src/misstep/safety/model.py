@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from misstep._core import JaniGame, JaniModel, NativePolicy
+from misstep._core import JaniGame, JaniModel, SafetyPolicy
 from misstep.errors import InputError
 from misstep.formats.jani import JaniTask, read_task
 
@@ -57,7 +57,7 @@ class SafetyTask:
         return cls(files, constants=constants, ignore_rates=ignore_rates)
 
     def game(
-        self, policy: NativePolicy | None = None, *, horizon: int | None = None, normalised: bool = False
+        self, policy: SafetyPolicy | None = None, *, horizon: int | None = None, normalised: bool = False
     ) -> JaniGame:
         """A fresh game. With a horizon, states after that many steps count as safe ends."""
         goal = None if self.files.goal is None else json.dumps(self.files.goal)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from misstep._core import Mlp, NativePolicy, mlp_policy, python_policy
+from misstep._core import Mlp, SafetyPolicy, mlp_policy, python_policy
 from misstep.errors import InputError, PolicyError
 from misstep.formats.nnet import Interface, read_interface, read_nnet, read_state_dict
 from misstep.safety.model import SafetyTask, StateDict
@@ -20,7 +20,7 @@ Scores = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 PolicyFunction = Callable[[StateDict, tuple[str, ...]], str | None]
 
 
-def load_policy(spec: str, task: SafetyTask, *, filter: bool | None = None) -> NativePolicy:
+def load_policy(spec: str, task: SafetyTask, *, filter: bool | None = None) -> SafetyPolicy:
     """`nnet:FILE.jani2nnet` (network, ONNX, PyTorch weights or trees, by the file it names), `python:MODULE:NAME`.
 
     `filter` overrides whether only applicable labels are considered.
@@ -49,7 +49,7 @@ def zoo_file(name: str) -> Path:
     return path
 
 
-def function_policy(function: PolicyFunction, task: SafetyTask) -> NativePolicy:
+def function_policy(function: PolicyFunction, task: SafetyTask) -> SafetyPolicy:
     """A Python function of (state, applicable labels) that returns a label or None."""
     labels = task.labels
     numbers = {label: i for i, label in enumerate(labels)}
@@ -68,7 +68,7 @@ def function_policy(function: PolicyFunction, task: SafetyTask) -> NativePolicy:
     return python_policy(task.model, choose)
 
 
-def network_policy(path: Path, task: SafetyTask, *, filter: bool | None = None) -> NativePolicy:
+def network_policy(path: Path, task: SafetyTask, *, filter: bool | None = None) -> SafetyPolicy:
     """The network that a `.jani2nnet` file describes."""
     interface = read_interface(path)
     known = set(task.model.fields)
@@ -93,7 +93,7 @@ def _match(name: str, known: set[str], path: Path) -> str:
 
 def scores_policy(
     scores: Scores, inputs: Sequence[str], interface: Interface, task: SafetyTask, *, filter: bool
-) -> NativePolicy:
+) -> SafetyPolicy:
     """argmax over the scores of one state, the first of equals; as the native networks do it."""
     columns = [task.model.fields.index(name) for name in inputs]
     try:
