@@ -237,6 +237,8 @@ void bind_game(nb::module_& m) {
             "condition"_a, "count"_a, nb::kw_only(), "seed"_a, "max_nodes"_a = 20'000'000,
             "Random distinct states that satisfy a condition: at most count, fewer where no more were found.")
         .def("distance", &JaniGame::distance, "state"_a, "h_u of the state.")
+        .def("step", &JaniGame::step, "state"_a,
+             "Steps from the start, counted where the game has a horizon.")
         .def("chosen", &JaniGame::chosen, "state"_a, "The label the policy chose there, applicable or not.")
         .def_prop_ro("policy_calls", &JaniGame::policy_calls)
         .def_prop_ro(

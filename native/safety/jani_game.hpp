@@ -30,6 +30,7 @@ class JaniGame final : public Game {
     // The game's state for a state of the model, at step 0.
     StateId state(std::uint32_t model_state) { return number(model_state, 0); }
     std::uint32_t model_state(StateId s) const { return horizon_ ? pairs_[s].first : s; }
+    std::uint32_t step(StateId s) const { return horizon_ && s < pairs_.size() ? pairs_[s].second : 0; }
     // h_u, computed once a state.
     double distance(StateId s) override;
     // The label that the policy chose in an expanded state, applicable or not.

@@ -26,11 +26,11 @@ def reference_game(nodes: list[Node]) -> Game:
 def check_certificate(nodes: list[Node], game: Game, decider: Decider, s: int, radius: int | None) -> None:
     if steps := decider.strategy(s, radius):
         full = [(t, value, action, nodes[t].policy) for t, value, action in steps]
-        check_strategy(game, s, radius, full)
+        check_strategy(game, [s], radius, full)
         tamper_strategy(game, s, radius, full)
     else:
         lines = [(t, b, nodes[t].policy, dict(answers)) for t, b, answers in decider.refutation(s, radius)]
-        check_refutation(game, s, radius, lines)
+        check_refutation(game, [s], radius, lines)
         tamper_refutation(game, s, radius, lines)
 
 
@@ -38,7 +38,7 @@ def tamper_strategy(game: Game, s: int, radius: int | None, steps: list[tuple]) 
     """Every step of a strategy is reachable, so none may be missing."""
     for i in range(len(steps)):
         with pytest.raises(Refused):
-            check_strategy(game, s, radius, steps[:i] + steps[i + 1 :])
+            check_strategy(game, [s], radius, steps[:i] + steps[i + 1 :])
     for i, (t, value, action, policy) in enumerate(steps):
         if game.is_goal(t) or not game.moves(t):
             continue
@@ -53,12 +53,12 @@ def tamper_refutation(game: Game, s: int, radius: int | None, lines: list[tuple]
         assert game.is_unsafe(s)
         return
     with pytest.raises(Refused):
-        check_refutation(game, s, radius, lines[:-1])
+        check_refutation(game, [s], radius, lines[:-1])
     for i, (t, budget, policy, answers) in enumerate(lines):
         for action in answers:
             rest = {a: o for a, o in answers.items() if a != action}
             with pytest.raises(Refused):
-                check_refutation(game, s, radius, [*lines[:i], (t, budget, policy, rest), *lines[i + 1 :]])
+                check_refutation(game, [s], radius, [*lines[:i], (t, budget, policy, rest), *lines[i + 1 :]])
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
