@@ -37,9 +37,11 @@ class PyDecider {
         : algorithm_(algorithm), decider_(make_decider(algorithm, game, outcome_order(order))) {}
 
     static OutcomeOrder outcome_order(const std::string& name) {
+        if (name == "shared") return OutcomeOrder::shared;
         if (name == "last-first") return OutcomeOrder::last_first;
         if (name == "first-first") return OutcomeOrder::first_first;
-        throw misstep::InputError("unknown outcome order '" + name + "'; known are last-first, first-first");
+        throw misstep::InputError("unknown outcome order '" + name +
+                                  "'; known are shared, last-first, first-first");
     }
     void check(StateId s) const {
         if (s >= decider_->game().size()) throw misstep::InputError("no such state in this game");
@@ -152,7 +154,7 @@ void bind_safety(nb::module_& m) {
     nb::class_<PyDecider>(
         m, "Decider", "Decides r-safety; what one query proves serves the next. None is the infinite radius.")
         .def(nb::init<Game&, const std::string&, const std::string&>(), "game"_a, "algorithm"_a = "level",
-             nb::kw_only(), "outcome_order"_a = "last-first", nb::keep_alive<1, 2>())
+             nb::kw_only(), "outcome_order"_a = "shared", nb::keep_alive<1, 2>())
         .def_ro("algorithm", &PyDecider::algorithm_)
         .def_prop_ro(
             "expanded", [](PyDecider& d) { return d.decider_->expanded(); }, "Expansions over all queries.")

@@ -5,6 +5,7 @@
 // next move, or to the next level when no move is left. Each (state, level, move) is looked at once, so a
 // whole fault analysis costs O((r + 1) * edges seen), and nothing is lost between queries.
 #include <algorithm>
+#include <limits>
 
 #include "safety/decider.hpp"
 
@@ -44,7 +45,7 @@ class Level final : public Decider {
         std::uint32_t next;
     };
     struct Table {
-        std::vector<std::uint32_t> current;  // index of the current move, or none: then the state is not open
+        std::vector<std::uint32_t> current;  // place of the current move, or none: then the state is not open
         std::vector<std::uint32_t> version;  // of the current move; older watches are stale
         std::vector<std::uint32_t> watches;  // first watch on this state
         std::vector<std::uint32_t> mark;     // size of pending_ when the state was expanded
@@ -106,19 +107,45 @@ class Level final : public Decider {
             if (moves.size() == 0) continue;
             for (std::uint32_t i = 0; i < moves.size(); ++i)
                 for (StateId t : moves[i].outcomes) meet(t, *bounds_);
+            sort_moves(s, moves);
             table_->mark[s] = static_cast<std::uint32_t>(pending_.size());
             if (advance(s, 0)) raise(s);
         }
     }
 
-    // Finds the current move of s from this one on, through the levels; true if its level rose.
+    // The order in which the moves of s are tried: those that stay far from unsafety first, since one good
+    // move is enough; in the order of the game where h_u cannot tell.
+    void sort_moves(StateId s, const Moves& moves) {
+        if (order_of_.size() <= s) order_of_.resize(std::max<std::size_t>(game_.size(), s + 1), none);
+        if (order_of_[s] != none) return;
+        order_of_[s] = static_cast<std::uint32_t>(orders_.size());
+        sorted_.clear();
+        for (std::uint32_t i = 0; i < moves.size(); ++i) {
+            std::uint32_t fresh = 0;
+            double least = std::numeric_limits<double>::infinity();
+            for (StateId t : moves[i].outcomes) {
+                fresh += t != s && !bounds_->settled(t) && !table_->open(t);
+                least = std::min(least, game_.distance(t));
+            }
+            sorted_.push_back({fresh, least, i});
+        }
+        std::stable_sort(sorted_.begin(), sorted_.end(), [](const Ranked& a, const Ranked& b) {
+            return a.moves != b.moves ? a.moves < b.moves : a.distance > b.distance;
+        });
+        for (const Ranked& ranked : sorted_) orders_.push_back(ranked.state);
+    }
+
+    // The index, in the game, of the move that comes at this place.
+    std::uint32_t move_at(StateId s, std::uint32_t place) const { return orders_[order_of_[s] + place]; }
+
+    // Finds the current move of s from this place on, through the levels; true if its level rose.
     bool advance(StateId s, std::uint32_t i) {
         Moves moves = game_.moves(s);
         bool raised = false;
         ++table_->version[s];
         for (std::uint32_t level = bounds_->lower(s); level < cap_; ++level, i = 0) {
             for (; i < moves.size(); ++i) {
-                Move move = moves[i];
+                Move move = moves[move_at(s, i)];
                 std::uint32_t cost = bounds_->cost(move);
                 if (cost > level || !within(move, level - cost)) continue;
                 table_->current[s] = i;
@@ -143,10 +170,31 @@ class Level final : public Decider {
             table_->add(t, {s, table_->version[s], slack, none});
             if (!table_->open(t)) pending_.push_back(t);
         };
-        if (order_ == OutcomeOrder::last_first)
-            std::for_each(move.outcomes.begin(), move.outcomes.end(), one);
-        else
-            std::for_each(move.outcomes.rbegin(), move.outcomes.rend(), one);
+        switch (order_) {  // pending_ is a stack: what is pushed last is looked at first
+            case OutcomeOrder::last_first:
+                return (void)std::for_each(move.outcomes.begin(), move.outcomes.end(), one);
+            case OutcomeOrder::first_first:
+                return (void)std::for_each(move.outcomes.rbegin(), move.outcomes.rend(), one);
+            case OutcomeOrder::shared:
+                sort_shared(s, move);
+                for (const Ranked& ranked : sorted_) one(ranked.state);
+        }
+    }
+
+    void sort_shared(StateId s, const Move& move) {
+        sorted_.clear();
+        Moves moves = game_.moves(s);
+        for (StateId t : move.outcomes) {
+            std::uint32_t count = 0;
+            for (std::uint32_t i = 0; i < moves.size(); ++i) {
+                auto outcomes = moves[i].outcomes;
+                count += std::binary_search(outcomes.begin(), outcomes.end(), t);
+            }
+            sorted_.push_back({count, game_.distance(t), t});
+        }
+        std::stable_sort(sorted_.begin(), sorted_.end(), [](const Ranked& a, const Ranked& b) {
+            return a.moves != b.moves ? a.moves < b.moves : a.distance > b.distance;
+        });
     }
 
     // Tells the watchers of s, and theirs, that its level rose.
@@ -188,7 +236,7 @@ class Level final : public Decider {
                 pending_.push_back(s);
                 continue;
             }
-            for (StateId t : game_.moves(s)[table_->current[s]].outcomes)
+            for (StateId t : game_.moves(s)[move_at(s, table_->current[s])].outcomes)
                 if (!seen[t]) {
                     seen[t] = true;
                     stack.push_back(t);
@@ -196,7 +244,7 @@ class Level final : public Decider {
         }
         walked += reached.size();
         if (!pending_.empty()) return false;
-        for (StateId s : reached) bounds_->settle(s, bounds_->lower(s), table_->current[s]);
+        for (StateId s : reached) bounds_->settle(s, bounds_->lower(s), move_at(s, table_->current[s]));
         return true;
     }
 
@@ -207,6 +255,13 @@ class Level final : public Decider {
     std::uint32_t cap_ = 1;
     bool may_cut_ = true;
     std::vector<StateId> pending_, queue_;
+    struct Ranked {
+        std::uint32_t moves;  // of the state that have it as an outcome; or the index of a move
+        double distance;
+        StateId state;
+    };
+    std::vector<Ranked> sorted_;
+    std::vector<std::uint32_t> order_of_, orders_;  // per state, where its order starts in the other
 };
 
 }  // namespace

@@ -23,10 +23,10 @@ DOMAINS: dict[str, Callable[..., dict[str, Any]]] = {
 
 # The sizes that the bundled policies were trained for.
 BUNDLED: dict[str, tuple[str, dict[str, Any]]] = {
-    "one_way_line": ("one_way_line", {"length": 12, "packages": 2}),
-    "two_way_line": ("two_way_line", {"length": 10, "packages": 2}),
-    "two_way_line_park": ("two_way_line", {"length": 10, "packages": 2, "parking": True}),
-    "two_way_line_det": ("two_way_line", {"length": 10, "packages": 2, "random": False}),
+    "one_way_line": ("one_way_line", {"length": 12, "packages": 2, "max_speed": 4}),
+    "two_way_line": ("two_way_line", {"length": 8, "packages": 1}),
+    "two_way_line_park": ("two_way_line", {"length": 8, "packages": 1, "parking": True}),
+    "two_way_line_det": ("two_way_line", {"length": 8, "packages": 1, "random": False}),
     "transport": ("transport", {}),
     "blocksworld": ("blocksworld", {}),
     "npuzzle": ("npuzzle", {}),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise, permutations
+from random import Random
 from typing import Any
 
 from misstep.safety.domains.build import Builder, E, clamp, conjunction, total
@@ -65,7 +67,12 @@ def blocksworld(*, blocks: int = 4, limit: int = 3) -> dict[str, Any]:
                 ready = inside & (below[i] == 0) & (below[j] != 0) & clear(j)
                 b.edge(f"put_on_{j}", ready, {f"below_{i}": j + 2}, falls)
     goal = conjunction([below[i] == i + 1 for i in range(1, blocks)] + [below[0] == 1])
-    return b.document(unsafe=table > limit, goal=goal)
+    starts = []
+    for order in permutations(range(blocks)):  # towers, the first block on the table
+        starts.append(
+            {f"below_{order[0]}": 1, **{f"below_{b}": a + 2 for a, b in pairwise(order)}, "table": 1}
+        )
+    return b.document(unsafe=table > limit, goal=goal, starts=starts)
 
 
 def npuzzle(*, rows: int = 2, columns: int = 3) -> dict[str, Any]:
@@ -73,7 +80,7 @@ def npuzzle(*, rows: int = 2, columns: int = 3) -> dict[str, Any]:
     b = Builder(f"npuzzle_{rows}_{columns}")
     size = rows * columns
     # cell_k holds the tile there, 0 is the gap.
-    cells = [b.integer(f"cell_{k}", 0, size - 1, (k + 3) % size) for k in range(size)]
+    cells = [b.integer(f"cell_{k}", 0, size - 1, (k + 1) % size) for k in range(size)]
     bad = cells[-1] == 1
     for label, down, right in (("up", -1, 0), ("down", 1, 0), ("left", 0, -1), ("right", 0, 1)):
         for k in range(size):
@@ -91,8 +98,31 @@ def npuzzle(*, rows: int = 2, columns: int = 3) -> dict[str, Any]:
                 outcomes.append({**once, f"cell_{path[1]}": cells[path[2]], f"cell_{path[2]}": 0})
             b.edge(label, ~bad & (cells[k] == 0), *outcomes)
     goal = conjunction([cells[k] == (k + 1) % size for k in range(size - 1)])
-    starts = [{f"cell_{k}": (k + shift) % size for k in range(size)} for shift in range(3, size)]
-    return b.document(unsafe=bad, goal=goal, starts=starts)
+    return b.document(unsafe=bad, goal=goal, starts=_scrambled(rows, columns))
+
+
+def _scrambled(rows: int, columns: int) -> list[dict[str, int]]:
+    """Solvable start states: walks of single moves back from the goal, around the bad states."""
+    rng = Random(1)
+    size = rows * columns
+    starts = []
+    for length in range(4, 34):
+        cells = [(k + 1) % size for k in range(size)]
+        gap = size - 1
+        for _ in range(length):
+            row, column = divmod(gap, columns)
+            places = [
+                r * columns + c
+                for r, c in ((row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1))
+                if 0 <= r < rows and 0 <= c < columns
+            ]
+            there = rng.choice(places)
+            if gap == size - 1 and cells[there] == 1:
+                continue
+            cells[gap], cells[there] = cells[there], 0
+            gap = there
+        starts.append({f"cell_{k}": tile for k, tile in enumerate(cells)})
+    return starts
 
 
 def beluga(*, racks: int = 2, capacity: int = 3, arrivals: int = 6) -> dict[str, Any]:

@@ -26,7 +26,11 @@ def one_way_line(
     done = conjunction(
         [(E(f"package_{i}") != WAITING) & (E(f"package_{i}") != LOADED) for i in range(packages)]
     )
-    starts = [{"position": p, "speed": v} for p in range(1, last) for v in range(max_speed + 1)]
+    starts = [
+        {"position": p, "speed": v, **{f"package_{i}": LOADED for i in range(packages)}}
+        for p in range(last)
+        for v in range(max_speed + 1)
+    ]
     return b.document(unsafe=position > last, goal=done, starts=starts)
 
 
@@ -64,7 +68,12 @@ def two_way_line(
         b.edge("park", (speed == 0) & (parked == 0), {"parked": 1})
         b.edge("unpark", parked == 1, {"parked": 0})
     done = conjunction([E(f"package_{i}") == DELIVERED for i in range(packages)])
-    starts = [{"position": p, "speed": v} for p in range(last + 1) for v in range(-max_speed, max_speed + 1)]
+    starts = [
+        {"position": p, "speed": v, "package_0": load}
+        for p in range(last + 1)
+        for v in range(-max_speed, max_speed + 1)
+        for load in (WAITING, LOADED)
+    ]
     return b.document(unsafe=(position < 0) | (position > last), goal=done, starts=starts)
 
 
