@@ -1,4 +1,4 @@
-"""Trains the bundled policies: for each benchmark the best checkpoint that is not safe, as the paper chose them.
+"""Trains the bundled policies: for each benchmark the best checkpoint that is not safe, as in the paper.
 
 `python benchmarks/safety_zoo.py [NAME ...]` writes into src/misstep/safety/zoo; a minute or two for all.
 """

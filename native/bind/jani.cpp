@@ -210,8 +210,12 @@ void bind_game(nb::module_& m) {
             "model"_a, "unsafe"_a, "goal"_a.none() = nb::none(), nb::kw_only(),
             "policy"_a.none() = nb::none(), "horizon"_a.none() = nb::none(), "epsilon"_a = 1e-5,
             "normalised"_a = false)
-        .def("values", &values, "state"_a, "The values of a state, in the order of JaniModel.fields.")
-        .def("add", &add, "values"_a, "The number of the state with these values.")
+        .def("values", &values, "state"_a,
+             nb::sig("def values(self, state: int) -> list[int | float | bool]"),
+             "The values of a state, in the order of JaniModel.fields.")
+        .def("add", &add, "values"_a,
+             nb::sig("def add(self, values: collections.abc.Sequence[int | float | bool | str]) -> int"),
+             "The number of the state with these values.")
         .def(
             "initial",
             [](JaniGame& game, std::size_t most) {
@@ -256,6 +260,10 @@ void bind_jani(nb::module_& m) {
         [](std::shared_ptr<Model> model, nb::callable function) -> std::shared_ptr<safety::Policy> {
             return std::make_shared<PyPolicy>(std::move(model), std::move(function));
         },
-        "model"_a, "function"_a, "function(values, applicable label numbers) -> label number or None.");
+        "model"_a, "function"_a,
+        nb::sig(
+            "def python_policy(model: JaniModel, function: "
+            "collections.abc.Callable[[list[int | float | bool], list[int]], int | None]) -> SafetyPolicy"),
+        "function(values, applicable label numbers) -> label number or None.");
     bind_game(m);
 }

@@ -9,7 +9,7 @@ namespace misstep::jani {
 
 namespace {
 
-constexpr std::size_t max_expressions = 20'000'000;
+constexpr std::size_t max_expressions = 3'000'000;
 
 std::int64_t to_integer(double x) {
     if (!(x >= -9.2e18 && x <= 9.2e18)) throw InputError("a real value is too large to become an integer");

@@ -153,6 +153,7 @@ class ExprReader {
 
     ExprPool& pool_;
     int call_depth_ = 0;
+    std::uint64_t calls_ = 0;
     int depth_ = 0;
 };
 

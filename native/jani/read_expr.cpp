@@ -9,6 +9,7 @@ namespace misstep::jani {
 namespace {
 
 constexpr int max_call_depth = 64;
+constexpr std::uint64_t max_calls = 1'000'000;
 constexpr int max_depth = 4000;
 constexpr std::int64_t max_array = 1 << 20;
 
@@ -183,6 +184,7 @@ Cells ExprReader::call(const Json& json, const Path& path, const Scope& scope) {
     auto found = functions.find(name);
     if (found == functions.end()) path.fail("unknown function '" + name + "'");
     if (call_depth_ >= max_call_depth) path.unsupported("a recursive function");
+    if (++calls_ > max_calls) path.fail("the model's functions are too large once unfolded");
     const Json& declaration = *found->second.json;
     const Json& parameters = path.array(declaration, "parameters");
     const Json& args = path.array(json, "args");

@@ -25,7 +25,7 @@ class Node:
 
 
 def random_game(rng: random.Random) -> list[Node]:
-    """At most nine states: cycles, dead ends, unsafe goals, unsafe dead ends, policies that choose what is not there."""
+    """At most nine states: cycles, dead ends, unsafe goals and dead ends, policies that choose in vain."""
     size = rng.randint(1, 9)
     unsafe, goal, dead = rng.choice((0.05, 0.15, 0.3)), rng.choice((0.0, 0.1)), rng.choice((0.0, 0.1))
     width = rng.choice((1, 2, 3))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from misstep._core import JaniGame, JaniModel
 from misstep.formats.jani import JaniTask
 from misstep.reference.jani import Jani
@@ -48,7 +49,7 @@ def compare(
 
 
 class Maker:
-    """Random models: several automata and instances, locations, sync vectors with null, arrays, reals, functions."""
+    """Random models: automata and instances, locations, sync vectors with null, arrays, reals, functions."""
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
@@ -74,7 +75,7 @@ class Maker:
     def boolean(self, names: list[str], depth: int = 2) -> Any:
         r = self.rng
         if depth > 0 and r.random() < 0.5:
-            op = r.choice(["∧", "∨", "⇒", "¬", "⇔"])
+            op = r.choice(["∧", "∨", "⇒", "¬", "⇔"])  # noqa: RUF001
             if op == "¬":
                 return {"op": "¬", "exp": self.boolean(names, depth - 1)}
             return {"op": op, "left": self.boolean(names, depth - 1), "right": self.boolean(names, depth - 1)}
@@ -161,14 +162,11 @@ class Maker:
             if kind == "two"
             else []
         )
-        for action in actions:
-            for i in range(len(elements)):
-                syncs.append(
-                    {
-                        "synchronise": [action if i == j else None for j in range(len(elements))],
-                        "result": action,
-                    }
-                )
+        syncs += [
+            {"synchronise": [action if i == j else None for j in range(len(elements))], "result": action}
+            for action in actions
+            for i in range(len(elements))
+        ]
         return {
             "jani-version": 1,
             "name": "random",

@@ -6,10 +6,10 @@ import random
 import time
 
 import pytest
-from tests.property.safety_games import Node, deviations, random_game
 
 from misstep._core import Decider, ExplicitGame
 from misstep.reference.safety import Game, Refused, check_refutation, check_strategy
+from tests.property.safety_games import Node, deviations, random_game
 
 ALGORITHMS = ("level", "tarjan", "value-iteration", "lao", "lrtdp", "policy-iteration")
 RADII = (0, 1, 2, 3, None)
@@ -39,7 +39,7 @@ def tamper_strategy(game: Game, s: int, radius: int | None, steps: list[tuple]) 
     for i in range(len(steps)):
         with pytest.raises(Refused):
             check_strategy(game, [s], radius, steps[:i] + steps[i + 1 :])
-    for i, (t, value, action, policy) in enumerate(steps):
+    for i, (t, value, _, policy) in enumerate(steps):
         if game.is_goal(t) or not game.moves(t):
             continue
         with pytest.raises(Refused):
@@ -146,7 +146,7 @@ def test_unsafe_comes_before_goal_and_dead_end(algorithm: str) -> None:
 
 
 def chain(n: int) -> list[Node]:
-    """s_i: a -> {s_{i+1}, y}, b -> {s_{i+1}}; s_n -> s_0; y -> unsafe: exponential for the published algorithm."""
+    """s_i: a -> {s_{i+1}, y}, b -> {s_{i+1}}; s_n -> s_0; y -> unsafe: exponential as published."""
     y, bottom = n + 1, n + 2
     nodes = [Node(((0, (i + 1, y)), (1, (i + 1,)))) for i in range(n)]
     return [*nodes, Node(((0, (0,)),)), Node(((0, (bottom,)),)), Node((), unsafe=True)]

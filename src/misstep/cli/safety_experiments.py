@@ -28,7 +28,7 @@ def experiments(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Compare fuzzers, deciders and fault analyses on the bundled benchmarks; draw figures 2 to 4 of the paper.
+    """Compare fuzzers, deciders and fault analyses on bundled benchmarks; draw the paper's figures 2 to 4.
 
     Example: misstep safety experiments --out results
     """

@@ -36,7 +36,7 @@ def generate(
 ) -> int:
     """Write the JANI model of a benchmark.
 
-    Example: misstep safety generate two_way_line --parameter length=15 --parameter packages=10 --out line.jani
+    Example: misstep safety generate two_way_line --parameter length=15 --out line.jani
     """
     from misstep.safety.domains import generate as make
 

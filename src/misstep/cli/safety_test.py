@@ -65,8 +65,8 @@ def test(
 ) -> int:
     """Look for unsafe runs of a policy, and for the states and decisions that are to blame.
 
-    A bug is a state from which the policy can get into an unsafe state although a safe policy exists; a fault is a
-    decision that leaves the region where one exists.
+    A bug is a state from which the policy can get into an unsafe state although a safe policy exists; a fault
+    is a decision that leaves the region where one exists.
 
     Example: misstep safety test model.jani --properties p.jani --policy nnet:net.jani2nnet --runs 1000
     """
@@ -125,9 +125,7 @@ def _show(summary: dict[str, Any]) -> None:
     print(
         f"{summary['unsafe_runs']} of {summary['runs']} runs are unsafe; {summary['states']} states on them:"
     )
-    print(
-        f"  {summary['bugs']} bugs (avoidable), {summary['cleared']} unavoidable, {summary['unknown']} unknown"
-    )
+    print(f"  {summary['bugs']} bugs, {summary['cleared']} unavoidable, {summary['unknown']} unknown")
     print(f"  {summary['faults']} faults, {summary['possible_faults']} possible faults")
     for limit in summary["limits_hit"]:
         print(f"  the limit on {limit} was hit")

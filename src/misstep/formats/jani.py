@@ -55,8 +55,8 @@ def read_task(
 ) -> JaniTask:
     """Read a model and the conditions of one property.
 
-    Without `name` the first property that tests a policy (op "PA") counts. `unsafe` and `goal` override it: each is
-    the name of a plain property (`F bad`, `G good`, `Pmax(F bad)`, ...) or a JSON expression.
+    Without `name` the first property that tests a policy (op "PA") counts. `unsafe` and `goal` override it:
+    each is the name of a plain property (`F bad`, `G good`, `Pmax(F bad)`, ...) or a JSON expression.
     """
     text = read_text(path)
     model = parse(text, str(path))
@@ -100,8 +100,8 @@ def read_task(
 def predicate(expression: Json, where: str, *, bad: bool) -> Json:
     """The state predicate inside `F p`, `true U p` or `G p`, under filters, quantifiers and Pmin/Pmax.
 
-    With `bad` the answer says when the property is violated: p of `F p` is then the thing to avoid, and `G p` is
-    violated where p is not true.
+    With `bad` the answer says when the property is violated: p of `F p` is then the thing to avoid, and `G p`
+    is violated where p is not true.
     """
     while isinstance(expression, dict):
         op = expression.get("op")

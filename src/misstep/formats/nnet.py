@@ -1,10 +1,11 @@
-"""Network files: `.nnet` text, PyTorch state dictionaries, and the `.jani2nnet` interface that names their inputs."""
+"""Network files: `.nnet` text, PyTorch weights, and the `.jani2nnet` interface that names their inputs."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,7 @@ def _field(entry: Any, where: str) -> str:
 
 
 def read_nnet(path: Path) -> Layers:
-    """The layers of an `.nnet` file. Its normalisation lines are read over: the policies here do not use them."""
+    """The layers of an `.nnet` file. Its normalisation lines are read over: policies do not use them."""
     rows = _rows(read_text(path), str(path))
     header = next(rows)
     sizes = [int(size) for size in next(rows)]
@@ -85,7 +86,7 @@ def read_nnet(path: Path) -> Layers:
     for _ in range(5):  # a flag, minima, maxima, means, ranges
         next(rows)
     layers: Layers = []
-    for inputs, outputs in zip(sizes, sizes[1:], strict=False):
+    for inputs, outputs in pairwise(sizes):
         weights = [next(rows) for _ in range(outputs)]
         biases = [next(rows) for _ in range(outputs)]
         if any(len(row) != inputs for row in weights) or any(len(row) != 1 for row in biases):
@@ -125,7 +126,7 @@ def write_nnet(path: Path, layers: Layers) -> None:
 
 
 def read_state_dict(path: Path) -> Layers:
-    """The layers of a PyTorch state dictionary of linear layers; loaded as weights only, so no code can run."""
+    """The layers of a PyTorch state dictionary; loaded as weights only, so no code can run."""
     try:
         import torch
     except ImportError:

@@ -71,7 +71,7 @@ class Result:
 
 
 class RunDirectory:
-    """Where a test is written: events as they come, certificates, and a copy of the model to check them against."""
+    """Where a test is written: events as they come, certificates, and the model to check them against."""
 
     def __init__(self, path: Path, task: SafetyTask, settings: Settings, policy: str) -> None:
         self.path = path

@@ -1,4 +1,4 @@
-"""The paper's three experiments on our benchmarks: fuzzers, deciders, fault analysis; figures 2 to 4 redrawn."""
+"""The paper's three experiments on our benchmarks: fuzzers, deciders, faults; figures 2 to 4 redrawn."""
 
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ class Axis:
     logarithmic: bool = False
 
     def __call__(self, value: float) -> float:
+        """The pixel of a value."""
         low, high = self.low, self.high
         if self.logarithmic:
             value, low, high = math.log10(max(value, low)), math.log10(low), math.log10(high)
@@ -44,16 +45,20 @@ def _frame(title: str, x_label: str, y_label: str, y: Axis, x: Axis | None) -> l
     lines = [
         f'<text x="{WIDTH / 2}" y="16" text-anchor="middle" font-weight="bold">{escape(title)}</text>',
         f'<text x="{WIDTH / 2}" y="{HEIGHT - 4}" text-anchor="middle">{escape(x_label)}</text>',
-        f'<text transform="translate(12 {HEIGHT / 2}) rotate(-90)" text-anchor="middle">{escape(y_label)}</text>',
+        f'<text transform="translate(12 {HEIGHT / 2}) rotate(-90)" text-anchor="middle">'
+        f"{escape(y_label)}</text>",
         f'<rect x="{LEFT}" y="{TOP}" width="{WIDTH - LEFT - RIGHT}" height="{HEIGHT - TOP - BOTTOM}" '
         'fill="none" stroke="#333"/>',
     ]
-    for value in y.ticks():
-        lines.append(f'<text x="{LEFT - 4}" y="{y(value) + 3:.1f}" text-anchor="end">{value:g}</text>')
-    for value in [] if x is None else x.ticks():
-        lines.append(
+    lines += [
+        f'<text x="{LEFT - 4}" y="{y(value) + 3:.1f}" text-anchor="end">{value:g}</text>'
+        for value in y.ticks()
+    ]
+    if x is not None:
+        lines += [
             f'<text x="{x(value):.1f}" y="{HEIGHT - BOTTOM + 12}" text-anchor="middle">{value:g}</text>'
-        )
+            for value in x.ticks()
+        ]
     return lines
 
 
@@ -128,8 +133,9 @@ def scatter(title: str, x_label: str, series: Mapping[str, Sequence[tuple[float,
     lines = _frame(title, x_label, "seconds", y, x)
     lines.append(f'<line x1="{x(low)}" y1="{y(low)}" x2="{x(high)}" y2="{y(high)}" stroke="#bbb"/>')
     for i, points in enumerate(series.values()):
+        colour = COLOURS[i % len(COLOURS)]
         lines += [
-            f'<circle cx="{x(a):.1f}" cy="{y(b):.1f}" r="2" fill="{COLOURS[i % len(COLOURS)]}" fill-opacity="0.6"/>'
+            f'<circle cx="{x(a):.1f}" cy="{y(b):.1f}" r="2" fill-opacity="0.6" fill="{colour}"/>'
             for a, b in points
         ]
     return _svg(lines + _legend(list(series)))

@@ -21,7 +21,7 @@ PolicyFunction = Callable[[StateDict, tuple[str, ...]], str | None]
 
 
 def load_policy(spec: str, task: SafetyTask, *, filter: bool | None = None) -> SafetyPolicy:
-    """`nnet:FILE.jani2nnet` (network, ONNX, PyTorch weights or trees, by the file it names), `python:MODULE:NAME`.
+    """`nnet:FILE.jani2nnet` (what it is says the file it names), `python:MODULE:NAME` or `zoo:NAME`.
 
     `filter` overrides whether only applicable labels are considered.
     """

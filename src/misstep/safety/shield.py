@@ -45,7 +45,7 @@ class Shield:
 
 
 def measure(analyst: Analyst, starts: Sequence[int], *, runs: int, max_steps: int, seed: int) -> ShieldReport:
-    """Random runs of the bare and of the shielded policy. The shield keeps radius infinity: it may always deviate."""
+    """Random runs of the bare and of the shielded policy, from the same start states."""
     rng = random.Random(seed)
     picks = [rng.choice(starts) for _ in range(runs)]
     shield = Shield(analyst)

@@ -18,8 +18,8 @@ MAX_DEPTH = 100
 def read_trees(path: Path) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
     """Read `{"base_scores": [...], "trees": [[tree, ...] for each output]}`.
 
-    A tree is `{"leaf_value": x}` or `{"feat_id": i, "split_value": v, "lt": tree, "gt": tree}`: input i below v goes
-    to `lt`, everything else to `gt`.
+    A tree is `{"leaf_value": x}` or `{"feat_id": i, "split_value": v, "lt": tree, "gt": tree}`: input i below
+    v goes to `lt`, everything else to `gt`.
     """
     document = parse(read_text(path), str(path))
     trees = document.get("trees") if isinstance(document, dict) else None

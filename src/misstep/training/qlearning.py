@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -37,12 +38,13 @@ class QNetwork:
     """A multi-layer perceptron with ReLU, and Adam to train it."""
 
     def __init__(self, sizes: Sequence[int], rng: np.random.Generator, *, learning_rate: float) -> None:
-        self.weights = [rng.normal(0, np.sqrt(2 / a), (b, a)) for a, b in zip(sizes, sizes[1:], strict=False)]
+        self.weights = [rng.normal(0, np.sqrt(2 / a), (b, a)) for a, b in pairwise(sizes)]
         self.biases = [np.zeros(b) for b in sizes[1:]]
         self._rate, self._time = learning_rate, 0
         self._moments = [(np.zeros_like(p), np.zeros_like(p)) for p in (*self.weights, *self.biases)]
 
     def __call__(self, x: Array) -> Array:
+        """Values of all actions for each row."""
         return self._forward(x)[-1]
 
     def _forward(self, x: Array) -> list[Array]:
@@ -118,9 +120,9 @@ def train(
 ) -> tuple[Layers, list[str], list[str]]:
     """Train; the layers (on unscaled inputs), the names of the inputs, and the labels of the outputs.
 
-    Only applicable actions are explored and bootstrapped from, so the network is meant for use with the filter.
-    `progress` gets the number of steps and the share of recent episodes that reached the goal; `checkpoint` gets
-    what would be returned, every `checkpoint_every` steps.
+    Only applicable actions are explored and bootstrapped from, so the network is to be used with the filter.
+    `progress` gets the number of steps and the share of recent episodes that reached the goal; `checkpoint`
+    gets what would be returned, every `checkpoint_every` steps.
     """
     rng = np.random.default_rng(settings.seed)
     simulator = Simulator(task, seed=settings.seed, rewards=rewards)

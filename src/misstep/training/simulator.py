@@ -24,8 +24,8 @@ class Rewards:
 class Simulator:
     """One state at a time; outcomes are drawn uniformly from the outcome states.
 
-    Observations are the state's values scaled to [-1, 1] by their bounds. Locations of automata that have only one,
-    and a variable named `step`, say nothing about what to do and are left out.
+    Observations are the state's values scaled to [-1, 1] by their bounds. Locations of automata that have
+    only one, and a variable named `step`, say nothing about what to do and are left out.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Benchmarks of our own: JANI models made to order, each with its unsafety condition, goal and start states."""
+"""Benchmarks of our own: JANI models made to order, each with what is unsafe, a goal and start states."""
 
 from __future__ import annotations
 

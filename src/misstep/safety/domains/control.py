@@ -1,4 +1,4 @@
-"""Control problems with real state variables; deterministic. `steps` ends a run safely after that many steps."""
+"""Control problems with real variables, deterministic; `steps` ends a run safely after that many steps."""
 
 from __future__ import annotations
 

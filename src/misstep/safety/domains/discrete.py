@@ -1,4 +1,4 @@
-"""Discrete puzzles with outcomes nobody controls: transport, blocksworld, n-puzzle, a beluga-like rack problem."""
+"""Discrete problems with outcomes nobody controls: transport, blocksworld, n-puzzle, beluga-like racks."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def transport(*, places: int = 5, packages: int = 4, limit: int = 2) -> dict[str
 
 
 def blocksworld(*, blocks: int = 4, limit: int = 3) -> dict[str, Any]:
-    """Build the tower 0 on 1 on 2 ...; a block that is put down may fall; at most `limit` may lie on the table.
+    """Build the tower 0 on 1 on 2 ...; a block that is put down may fall; `limit` may lie on the table.
 
     below_i is 0 in the hand, 1 on the table, j + 2 on block j.
     """
@@ -67,11 +67,10 @@ def blocksworld(*, blocks: int = 4, limit: int = 3) -> dict[str, Any]:
                 ready = inside & (below[i] == 0) & (below[j] != 0) & clear(j)
                 b.edge(f"put_on_{j}", ready, {f"below_{i}": j + 2}, falls)
     goal = conjunction([below[i] == i + 1 for i in range(1, blocks)] + [below[0] == 1])
-    starts = []
-    for order in permutations(range(blocks)):  # towers, the first block on the table
-        starts.append(
-            {f"below_{order[0]}": 1, **{f"below_{b}": a + 2 for a, b in pairwise(order)}, "table": 1}
-        )
+    starts = [  # towers, the first block of the order on the table
+        {f"below_{order[0]}": 1, **{f"below_{b}": a + 2 for a, b in pairwise(order)}, "table": 1}
+        for order in permutations(range(blocks))
+    ]
     return b.document(unsafe=table > limit, goal=goal, starts=starts)
 
 

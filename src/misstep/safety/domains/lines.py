@@ -12,9 +12,9 @@ WAITING, LOADED, DELIVERED, LOST = 0, 1, 2, 3
 def one_way_line(
     *, length: int = 8, packages: int = 2, max_speed: int = 3, random: bool = True, unreliable: bool = False
 ) -> dict[str, Any]:
-    """A truck drives from 0 to length - 1. Speed changes may fail, but not twice in a row (unless `unreliable`).
+    """A truck drives from 0 to length - 1. Speed changes may fail; twice in a row only if `unreliable`.
 
-    Packages may fall off while the truck moves; they are lost. The goal is that none waits or is on the truck.
+    Packages may fall off while the truck moves; they are lost. The goal: none waits, none is on the truck.
     """
     b = Builder(f"one_way_line_{length}_{packages}")
     last = length - 1
@@ -43,7 +43,7 @@ def two_way_line(
     parking: bool = False,
     unreliable: bool = False,
 ) -> dict[str, Any]:
-    """Both directions, both ends to respect; fallen packages wait at 0 again. Parking is an extra safe action."""
+    """Both directions, both ends to respect; fallen packages wait at 0 again; parking is an extra action."""
     b = Builder(
         f"two_way_line_{length}_{packages}" + ("_park" if parking else "") + ("" if random else "_det")
     )
