@@ -53,6 +53,7 @@ std::optional<RunEnd> Fuzzer::extend_uniform(std::vector<StateId>& path) {
 
 std::optional<RunEnd> Fuzzer::extend(std::vector<StateId>& path, Meter& meter) {
     seen_.assign(1, {path.back(), 0});
+    const bool again = std::find(path.begin(), path.end() - 1, path.back()) != path.end() - 1;
     if (++mark_ == 0) {
         std::fill(marks_.begin(), marks_.end(), 0);
         mark_ = 1;
@@ -86,7 +87,9 @@ std::optional<RunEnd> Fuzzer::extend(std::vector<StateId>& path, Meter& meter) {
             ties = h < least ? 1 : h == least ? ties + 1 : ties;
             least = std::min(least, h);
         }
-        if (ties == 1) break;
+        // A run that came back to a state could follow unique minima forever: then look at everything
+        // instead.
+        if (ties == 1 && !(again && !options_.depth)) break;
     }
     append(path, options_.strategy == Strategy::greedy ? pick_least(first) : pick_weighted());
     return std::nullopt;

@@ -146,7 +146,14 @@ def test_onnx_equals_native(task: SafetyTask, tmp_path: Path) -> None:
         [helper.make_tensor_value_info("y", kind, [None, len(task.labels)])],
         [helper.make_tensor("w", kind, w.shape, w.ravel()), helper.make_tensor("b", kind, b.shape, b)],
     )
-    path = policy_files(task, tmp_path, ".onnx", helper.make_model(graph, ir_version=8).SerializeToString())
+    path = policy_files(
+        task,
+        tmp_path,
+        ".onnx",
+        helper.make_model(
+            graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)]
+        ).SerializeToString(),
+    )
     first = task.game(load_policy(f"nnet:{path}", task))
     write_nnet(tmp_path / "q.nnet", [(w, b)])
     interface = read_interface(path)
