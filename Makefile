@@ -2,8 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := $(shell find native -name '*.cpp' -o -name '*.hpp') CMakeLists.txt
-CPP := $(shell find native -name '*.cpp' -o -name '*.hpp')
+CPP := $(shell find native -name '*.cpp' -o -name '*.hpp' -o -name '*.inc')
+NATIVE := $(CPP) CMakeLists.txt
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PYTEST := $(BIN)/python -m pytest
 JOBS ?= 2
@@ -24,8 +24,8 @@ $(VENV)/.built: $(VENV)/.tools $(NATIVE)
 
 # Peers are large; a machine that cannot install them still runs every other test (they skip and say so).
 $(VENV)/.peers: $(VENV)/.built
-	$(PIP) install --no-build-isolation ".[peers]" --no-deps --dry-run >/dev/null 2>&1; \
-	$(PIP) install "up-fast-downward==1.0.0" "unified-planning==1.3.0" "pyperplan==2.1" || echo "peers are not available here"
+	$(PIP) install $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["peers"])') \
+	    || echo "peers are not available here"
 	touch $@
 
 build: $(VENV)/.built
@@ -35,6 +35,16 @@ demo: $(VENV)/.built
 
 test: $(VENV)/.built $(VENV)/.peers
 	$(PYTEST) -n $(JOBS) -q
+
+# Many more random tasks than `make test`, from a fresh seed; repeat with SEED=... TASKS=...
+fuzz: $(VENV)/.built
+	@seed=$${SEED:-$$($(BIN)/python -c 'import secrets; print(secrets.randbelow(10**9))')}; \
+	tasks=$${TASKS:-20000}; echo "make fuzz SEED=$$seed TASKS=$$tasks"; \
+	MISSTEP_RANDOM_SEED=$$seed MISSTEP_RANDOM_TASKS=$$tasks $(PYTEST) -n $(JOBS) -q tests/property
+
+# Side by side with Fast Downward; QUICK=1 for rough numbers, JSON=FILE to keep them.
+bench: $(VENV)/.built $(VENV)/.peers
+	$(BIN)/python -m benchmarks $(if $(QUICK),--quick) $(if $(JSON),--json $(JSON))
 
 check: $(VENV)/.built
 	$(BIN)/ruff format --check .

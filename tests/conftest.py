@@ -1,10 +1,16 @@
 """What all tests share."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from tests.data import NO_DATA, data_folder
+
+_COURIER = Path(__file__).parents[1] / "src" / "misstep" / "data" / "courier"
+COURIER = _COURIER / "domain.pddl", _COURIER / "problem.pddl"
+# Test workers share the machine; numpy's threads would only wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @pytest.fixture(scope="session")
@@ -19,5 +25,4 @@ def data() -> Path:
 @pytest.fixture
 def courier() -> tuple[Path, Path]:
     """The bundled task."""
-    folder = Path(__file__).parents[1] / "src" / "misstep" / "data" / "courier"
-    return folder / "domain.pddl", folder / "problem.pddl"
+    return COURIER

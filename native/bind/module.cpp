@@ -2,6 +2,8 @@
 #include "bind/bind.hpp"
 
 NB_MODULE(_core, m) {
+    // Objects that live until the interpreter ends (caches, globals) are no leaks worth telling users about.
+    nb::set_leak_warnings(false);
     m.doc() = "The native core of misstep.";
     m.attr("build_info") = "C++ " __VERSION__;
     bind_errors(m);
@@ -10,6 +12,9 @@ NB_MODULE(_core, m) {
     bind_heuristics(m);
     bind_search(m);
     bind_policy(m);
+    bind_asnet(m);
+    bind_gnn(m);
+    bind_fuzz(m);
     bind_safety(m);
     bind_jani(m);
     bind_mlp(m);

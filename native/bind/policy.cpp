@@ -1,37 +1,282 @@
-// The base class of native policies for Python.
+// Policies, the policy graph and its runs for Python.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "bind/policy_object.hpp"
-#include "util/error.hpp"
+#include "policy_graph/heuristic_policy.hpp"
 
 using namespace misstep;
+
+namespace {
+
+// A Python callable that takes a StateBatch and returns an action or None for each state.
+class CallablePolicy final : public Policy {
+  public:
+    CallablePolicy(nb::handle task, const TaskObject& core, nb::handle callable, std::size_t best_batch)
+        : task_(task), core_(core), callable_(callable), best_batch_(best_batch) {}
+
+    void choose(std::span<const Word* const> states, ActionId* actions) override {
+        nb::gil_scoped_acquire gil;
+        std::size_t width = static_cast<std::size_t>(core_.task.num_variables());
+        std::vector<std::int32_t> values(states.size() * width);
+        for (std::size_t i = 0; i < states.size(); ++i)
+            core_.space.packer.unpack(states[i], values.data() + i * width);
+        nb::object answers = callable_(make_batch(nb::borrow(task_), core_, std::move(values)));
+        std::size_t count = 0;
+        for (nb::handle answer : answers) {
+            if (count < states.size()) actions[count] = action_of(answer);
+            ++count;
+        }
+        if (count != states.size())
+            throw InputError("the policy was asked for " + std::to_string(states.size()) +
+                             " states and gave " + std::to_string(count) + " answers");
+    }
+    std::size_t best_batch() const override { return best_batch_; }
+
+  private:
+    ActionId action_of(nb::handle answer) const {
+        if (answer.is_none()) return kNoAction;
+        ActionObject* action = nullptr;
+        if (!nb::try_cast(answer, action) || action == nullptr || !action->core->same_as(core_))
+            return kUnknownAction;
+        return action->id;
+    }
+
+    nb::handle task_;
+    const TaskObject& core_;
+    nb::handle callable_;
+    std::size_t best_batch_;
+};
+
+// A native policy that others may be using at the same time.
+class SharedPolicy final : public Policy {
+  public:
+    explicit SharedPolicy(PolicyObject& object) : object_(object) {}
+    void choose(std::span<const Word* const> states, ActionId* actions) override {
+        std::scoped_lock lock(*object_.busy);
+        object_.policy->choose(states, actions);
+    }
+    std::size_t best_batch() const override { return object_.policy->best_batch(); }
+
+  private:
+    PolicyObject& object_;
+};
+
+nb::object action_or_none(const nb::object& task, const TaskObject& core, ActionId id) {
+    if (id >= core.task.actions.size()) return nb::none();
+    return nb::cast(ActionObject{task, &core, id});
+}
+
+nb::list choose(PolicyObject& p, const BatchObject& batch) {
+    require_same_task(*p.core, *batch.core, "batch");
+    std::vector<Word> packed = batch.packed();
+    auto states = pointers(packed, p.core->space.num_words());
+    std::vector<ActionId> actions(states.size(), kNoAction);
+    {
+        nb::gil_scoped_release no_gil;
+        std::scoped_lock lock(*p.busy);
+        p.policy->choose(states, actions.data());
+    }
+    nb::list result;
+    for (ActionId id : actions) result.append(action_or_none(p.task, *p.core, id));
+    return result;
+}
+
+struct Trace {
+    std::vector<std::vector<Word>> states;
+    std::vector<ActionId> actions;
+};
+
+Trace trace_of(const RunObject& run) {
+    const GraphObject& g = run.owner();
+    return exclusively(g, [&] {
+        Trace trace;
+        for (StateId id : g.graph->trace(run.info.start, run.info.steps)) {
+            const Word* words = g.graph->state(id);
+            trace.states.emplace_back(words, words + g.core->space.num_words());
+            if (trace.states.size() <= run.info.steps) trace.actions.push_back(g.graph->action(id));
+        }
+        return trace;
+    });
+}
+
+std::vector<StateObject> run_states(const RunObject& run) {
+    const GraphObject& g = run.owner();
+    std::vector<StateObject> states;
+    for (std::vector<Word>& words : trace_of(run).states)
+        states.push_back({g.task, g.core, std::move(words)});
+    return states;
+}
+
+std::vector<ActionObject> run_actions(const RunObject& run) {
+    const GraphObject& g = run.owner();
+    std::vector<ActionObject> actions;
+    for (ActionId id : trace_of(run).actions) actions.push_back({g.task, g.core, id});
+    return actions;
+}
+
+nb::object run_all(nb::object self, const BatchObject& starts, std::uint32_t max_steps,
+                   std::optional<double> max_seconds, const StopFlag* stop) {
+    GraphObject& g = nb::cast<GraphObject&>(self);
+    require_same_task(*g.core, *starts.core, "batch");
+    std::vector<Word> packed = starts.packed();
+    std::vector<StateId> ids;
+    for (const Word* state : pointers(packed, g.core->space.num_words()))
+        ids.push_back(g.graph->insert(state));
+    Limits limits = make_limits(std::nullopt, max_seconds, std::nullopt, stop);
+    std::vector<RunInfo> runs;
+    try {
+        run_interruptible(limits, [&] {
+            std::scoped_lock lock(*g.busy);
+            std::vector<StateId> ids;
+            for (const Word* state : pointers(packed, g.core->space.num_words()))
+                ids.push_back(g.graph->insert(state));
+            runs = g.graph->run(ids, max_steps, limits);
+        });
+    } catch (const FlakyPolicy& error) {
+        raise_flaky(g, error);
+    }
+    nb::list result;
+    for (const RunInfo& info : runs) result.append(RunObject{self, info});
+    return result;
+}
+
+void bind_run(nb::module_& m) {
+    nb::class_<RunObject>(m, "Run", "How a policy fared from one state.")
+        .def_prop_ro(
+            "outcome", [](const RunObject& r) { return outcome_name(r.info.outcome); },
+            "`solved`, `loop`, `stuck`, `illegal`, `dead-end` or `cut-off`.")
+        .def_prop_ro(
+            "steps", [](const RunObject& r) { return r.info.steps; }, "The number of actions applied.")
+        .def_prop_ro(
+            "spent", [](const RunObject& r) { return r.info.cost; }, "The cost of these actions.")
+        .def_prop_ro(
+            "states", &run_states, nb::sig("def states(self) -> list[State]"),
+            "From the start on, one more than there are steps; the last one of a loop was there before.")
+        .def_prop_ro("actions", &run_actions, nb::sig("def actions(self) -> list[Action]"))
+        .def_prop_ro(
+            "answer",
+            [](const RunObject& r) {
+                const GraphObject& g = r.owner();
+                return action_or_none(g.task, *g.core,
+                                      exclusively(g, [&] { return g.graph->action(r.info.last); }));
+            },
+            nb::sig("def answer(self) -> Action | None"),
+            "What the policy answered in the last state, None where it gave no action of the task.")
+        .def("__repr__", [](const RunObject& r) {
+            return "<Run " + std::string(outcome_name(r.info.outcome)) + ", " + std::to_string(r.info.steps) +
+                   " steps>";
+        });
+}
+
+}  // namespace
+
+namespace misstep {
+
+GraphObject::GraphObject(nb::object task_, const TaskObject& core_, nb::object policy_,
+                         const PolicyGraphOptions& options)
+    : task(std::move(task_)), core(&core_), policy(std::move(policy_)) {
+    PolicyObject* native = nullptr;
+    if (nb::try_cast(policy, native) && native != nullptr) {
+        require_same_task(core_, *native->core, "policy");
+        adapter = std::make_unique<SharedPolicy>(*native);
+    } else {
+        std::size_t best_batch = 256;
+        if (nb::hasattr(policy, "best_batch")) best_batch = nb::cast<std::size_t>(policy.attr("best_batch"));
+        adapter = std::make_unique<CallablePolicy>(task, core_, policy, best_batch);
+    }
+    graph = std::make_unique<PolicyGraph>(core_.space, *adapter, options);
+}
+
+const char* outcome_name(Outcome outcome) {
+    switch (outcome) {
+        case Outcome::kSolved:
+            return "solved";
+        case Outcome::kLoop:
+            return "loop";
+        case Outcome::kStuck:
+            return "stuck";
+        case Outcome::kIllegal:
+            return "illegal";
+        case Outcome::kDeadEnd:
+            return "dead-end";
+        case Outcome::kCutOff:
+            break;
+    }
+    return "cut-off";
+}
+
+void raise_flaky(const GraphObject& graph, const FlakyPolicy& error) {
+    auto shown = [&](ActionId id) {
+        if (id == kNoAction) return std::string("nothing");
+        return id < graph.core->task.actions.size() ? graph.core->task.actions[id].name
+                                                    : std::string("no action of the task");
+    };
+    std::string text =
+        "the policy is not deterministic: in the state " +
+        facts_text(*graph.core, graph.graph->state(error.state)) + " it first chose " + shown(error.first) +
+        ", later " + shown(error.second) +
+        "; misstep tests deterministic policies without memory (recheck=False skips this check)";
+    PyErr_SetString(nb::module_::import_("misstep.errors").attr("FlakyPolicy").ptr(), text.c_str());
+    throw nb::python_error();
+}
+
+}  // namespace misstep
 
 void bind_policy(nb::module_& m) {
     nb::class_<PolicyObject>(m, "NativePolicy",
                              "A policy that is evaluated natively; a callable like any other policy.")
         .def_prop_ro("task", [](const PolicyObject& p) { return p.task; })
+        .def("__call__", &choose, nb::arg("states"),
+             nb::sig("def __call__(self, states: StateBatch, /) -> list[Action | None]"),
+             "The chosen action of each state, None where the policy has none.");
+    struct HeuristicPolicyObject : PolicyObject {
+        using PolicyObject::PolicyObject;
+    };
+    nb::class_<HeuristicPolicyObject, PolicyObject>(
+        m, "HeuristicPolicy", "Greedy descent: the best successor by a heuristic, the first action on ties.")
         .def(
-            "__call__",
-            [](PolicyObject& p, const BatchObject& batch) {
-                require_same_task(*p.core, *batch.core, "batch");
-                std::vector<Word> packed = batch.packed();
-                auto states = pointers(packed, p.core->space.num_words());
-                std::vector<ActionId> actions(states.size(), kNoAction);
-                {
-                    nb::gil_scoped_release no_gil;
-                    std::scoped_lock lock(*p.busy);
-                    p.policy->choose(states, actions.data());
-                }
-                nb::list result;
-                for (ActionId id : actions) {
-                    if (id == kNoAction || id == kUnknownAction)
-                        result.append(nb::none());
-                    else
-                        result.append(ActionObject{p.task, p.core, id});
-                }
-                return result;
+            "__init__",
+            [](HeuristicPolicyObject* self, nb::object task, const std::string& heuristic) {
+                const TaskObject& core = nb::cast<const TaskObject&>(task);
+                auto policy =
+                    std::make_unique<HeuristicPolicy>(core.space, make_heuristic(core.space, heuristic));
+                new (self) HeuristicPolicyObject(std::move(task), core, std::move(policy));
             },
-            nb::arg("states"), nb::sig("def __call__(self, states: StateBatch, /) -> list[Action | None]"),
-            "The chosen action of each state, None where the policy has none.");
+            nb::arg("task"), nb::arg("heuristic"),
+            nb::sig("def __init__(self, task: Task, heuristic: str) -> None"));
+
+    bind_run(m);
+    nb::class_<GraphObject>(m, "PolicyGraph",
+                            "A policy on one task: every state is asked once, runs advance together.")
+        .def(
+            "__init__",
+            [](GraphObject* self, nb::object task, nb::object policy, bool dead_ends, bool recheck,
+               std::uint64_t seed) {
+                const TaskObject& core = nb::cast<const TaskObject&>(task);
+                PolicyGraphOptions options;
+                options.detect_dead_ends = dead_ends;
+                if (!recheck) options.recheck_every = 0;
+                options.seed = seed;
+                new (self) GraphObject(std::move(task), core, std::move(policy), options);
+            },
+            nb::arg("task"), nb::arg("policy"), nb::kw_only(), nb::arg("dead_ends") = true,
+            nb::arg("recheck") = true, nb::arg("seed") = 0,
+            nb::sig("def __init__(self, task: Task, policy: collections.abc.Callable[[StateBatch], "
+                    "collections.abc.Sequence[Action | None]], *, "
+                    "dead_ends: bool = True, recheck: bool = True, seed: int = 0) -> None"),
+            "`dead_ends`: runs end in states with h^max = infinity. `recheck`: now and then a state is asked "
+            "again, "
+            "and FlakyPolicy raised where the answer differs.")
+        .def_prop_ro("task", [](const GraphObject& g) { return g.task; })
+        .def("run", &run_all, nb::arg("starts"), nb::kw_only(), nb::arg("max_steps") = 1000,
+             nb::arg("max_seconds") = nb::none(), nb::arg("stop") = nb::none(),
+             nb::sig("def run(self, starts: StateBatch, *, max_steps: int = 1000, max_seconds: float | None "
+                     "= None, stop: StopFlag | None = None) -> list[Run]"),
+             "One run for each start; fewer where the time ran out or the flag was set.")
+        .def_prop_ro("num_states", [](const GraphObject& g) { return g.graph->size(); })
+        .def_prop_ro("states_asked", [](const GraphObject& g) { return g.graph->states_asked(); })
+        .def_prop_ro("policy_calls", [](const GraphObject& g) { return g.graph->policy_calls(); })
+        .def_prop_ro("policy_seconds", [](const GraphObject& g) { return g.graph->policy_seconds(); });
 }

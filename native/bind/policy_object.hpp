@@ -1,11 +1,12 @@
-// The native object behind NativePolicy and its subclasses.
+// The native objects behind NativePolicy, its subclasses and the policy graph.
 #pragma once
 
 #include <memory>
 #include <mutex>
 
 #include "bind/objects.hpp"
-#include "policy_graph/policy.hpp"
+#include "policy_graph/policy_graph.hpp"
+#include "util/error.hpp"
 
 namespace misstep {
 
@@ -19,5 +20,37 @@ struct PolicyObject {
     // Policies keep scratch memory and the GIL is released while they work.
     std::unique_ptr<std::mutex> busy = std::make_unique<std::mutex>();
 };
+
+struct GraphObject {
+    GraphObject(nb::object task_, const TaskObject& core_, nb::object policy_,
+                const PolicyGraphOptions& options);
+
+    nb::object task;
+    const TaskObject* core;
+    nb::object policy;  // kept alive; native or any callable
+    std::unique_ptr<Policy> adapter;
+    std::unique_ptr<PolicyGraph> graph;
+    // One thread at a time; taken without the GIL, because a policy in Python needs it while the graph is at
+    // work.
+    std::unique_ptr<std::mutex> busy = std::make_unique<std::mutex>();
+};
+
+// Runs `work`, which must not touch Python, while no other thread uses the graph.
+template <class Work>
+auto exclusively(const GraphObject& graph, Work&& work) {
+    nb::gil_scoped_release no_gil;
+    std::scoped_lock lock(*graph.busy);
+    return work();
+}
+
+struct RunObject {
+    nb::object graph;
+    RunInfo info;
+    GraphObject& owner() const { return nb::cast<GraphObject&>(graph); }
+};
+
+const char* outcome_name(Outcome outcome);
+// Raises misstep.errors.FlakyPolicy with the state's facts and both answers.
+[[noreturn]] void raise_flaky(const GraphObject& graph, const FlakyPolicy& error);
 
 }  // namespace misstep

@@ -12,6 +12,10 @@ class Rng {
   public:
     explicit Rng(std::uint64_t seed) : state_(seed) {}
 
+    // All there is to know: numbers go on from here.
+    std::uint64_t state() const { return state_; }
+    void set_state(std::uint64_t state) { state_ = state; }
+
     std::uint64_t next() {
         std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;

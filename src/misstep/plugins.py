@@ -8,15 +8,16 @@ import dataclasses
 import inspect
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any, TypeVar
 
 from misstep.errors import InputError
 from misstep.suggest import did_you_mean
 
-KINDS = ("search", "heuristic")
+KINDS = ("search", "heuristic", "policy", "fuzzer", "bias")
 
 T = TypeVar("T")
 
@@ -53,18 +54,28 @@ def make_part(kind: str, text: str) -> Any:
     name, _, rest = text.partition(":")
     cls = part_class(kind, name)
     fields = [field for field in dataclasses.fields(cls) if field.init]
+    # File names may have `=` in them, such as those of checkpoints: `epoch=112-step=98083.ckpt`.
+    takes_path = bool(fields) and typing.get_type_hints(cls)[fields[0].name] is Path
     given: dict[str, str] = {}
     for at, word in enumerate(rest.split(",") if rest else []):
         key, equals, value = word.partition("=")
-        if not equals:
+        if not equals or (at == 0 and takes_path and not _is_option(key, fields)):
             if at >= 1 or not fields:
                 raise InputError(f"{kind} `{text}`: `{word}` has no option name; write `option=value`")
             key, value = fields[0].name, word
-        key = key.strip().replace("-", "_")
+        key = _option_name(key)
         if key in given:
             raise InputError(f"{kind} `{text}`: option `{key}` is given twice; keep one")
         given[key] = value.strip()
     return build_part(kind, name, given)
+
+
+def _option_name(text: str) -> str:
+    return text.strip().replace("-", "_")
+
+
+def _is_option(text: str, fields: Sequence[dataclasses.Field[Any]]) -> bool:
+    return _option_name(text) in {field.name for field in fields}
 
 
 def build_part(kind: str, name: str, options: Mapping[str, object]) -> Any:
@@ -78,6 +89,12 @@ def build_part(kind: str, name: str, options: Mapping[str, object]) -> Any:
             hint = did_you_mean(key, known) or (f"options: {', '.join(known)}" if known else "it has none")
             raise InputError(f"{kind} `{name}` has no option `{key}`; {hint}")
         values[key] = _read_value(value, hints[key], f"{kind} `{name}`, option `{key}`")
+    for field in dataclasses.fields(cls):
+        required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        if field.init and required and field.name not in values:
+            raise InputError(
+                f"{kind} `{name}` needs the option `{field.name}`; write `{name}:{field.name}=...`"
+            )
     return cls(**values)
 
 
@@ -167,4 +184,6 @@ def _read_value(value: object, hint: Any, where: str) -> object:
             return hint(value)
         except ValueError:
             raise InputError(f"{where}: `{value}` is not a number ({hint.__name__})") from None
+    if hint is Path:
+        return Path(value)
     return value

@@ -41,6 +41,16 @@ class Task(_core.Task):
         ]
         return PddlView(self.problem, names, [action.name for action in self.actions])
 
+    def state(self, facts: Sequence[str]) -> _core.State:
+        """The state in which exactly these atoms hold; atoms that hold in every state may be left out."""
+        static = self._static_names
+        return super().state([fact for fact in facts if fact not in static] if static else facts)
+
+    @cached_property
+    def _static_names(self) -> frozenset[str]:
+        view = self.pddl
+        return frozenset() if view is None else frozenset(map(view.text, view.static_atoms))
+
     def pruned(self, *, max_seconds: float | None = None) -> "Task":
         """The task without facts and actions that forward h^2 shows unreachable; ASNet policies expect it."""
         sas = self.pruned_sas(max_seconds=max_seconds)

@@ -78,7 +78,7 @@ def test_faults_are_the_last_chance() -> None:
     assert [task.state(game, f.state) for f in found.faults] == [states[verdicts.index("unsafe") - 1]]
     assert found.faults[0].alternative != found.faults[0].action
     assert analyst.analyse(run).bugs == []  # each state once
-    # This policy always steps on it: staying safe means deviating again and again, too often for any finite radius.
+    # Staying safe means deviating from this policy again and again, too often for any finite radius.
     assert Analyst(game, Decider(game), radius=3).analyse(run).bugs == []
 
 

@@ -32,3 +32,6 @@ Seed: TypeAlias = Annotated[
 ]
 DomainFile: TypeAlias = Annotated[Path, Parameter(help="A PDDL domain, or alone a SAS file.")]
 ProblemFile: TypeAlias = Annotated[Path | None, Parameter(help="A PDDL problem; absent for a SAS file.")]
+PolicyText: TypeAlias = Annotated[
+    str, Parameter(help="NAME:VALUE such as asnet:FILE or heuristic:ff; `misstep parts policy` shows all.")
+]

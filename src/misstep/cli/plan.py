@@ -8,6 +8,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
+from misstep.cli.loading import load_task
 from misstep.cli.options import (
     MAX_COUNT,
     DomainFile,
@@ -19,16 +20,13 @@ from misstep.cli.options import (
     Seed,
     UnitCost,
 )
-from misstep.cli.output import emit_json, note, warn
-from misstep.errors import InputError, LimitReached
+from misstep.cli.output import emit_json, note, warn, write_plan
+from misstep.errors import LimitReached
 
 if TYPE_CHECKING:
     from misstep._core import SearchResult
     from misstep.planners.native import NativeSearch
-    from misstep.task import Task
 
-# The translator is a Python program: less than this would not even start it.
-_MIN_TRANSLATOR_MB = 256
 _MIN_SECONDS = 0.001
 
 
@@ -63,7 +61,7 @@ def plan(
     result: SearchResult | None = None
     warnings: list[str] = []
     try:
-        task = _load(domain, problem, unit_cost=unit_cost, seconds=seconds, memory_mb=memory_mb)
+        task = load_task(domain, problem, unit_cost=unit_cost, seconds=seconds, memory_mb=memory_mb)
         warnings = task.warnings
         left = None if seconds is None else max(_MIN_SECONDS, seconds - (time.perf_counter() - start))
         limits = Limits(max_expansions, left, memory_mb)
@@ -76,25 +74,12 @@ def plan(
     if not quiet:
         warn(warnings)
     if out is not None and result is not None and result.outcome == "solved":
-        _write(out, result)
+        write_plan(out, result.plan, result.cost or 0)
     if json:
         emit_json(_as_json(result, limit, warnings, total_seconds=time.perf_counter() - start))
     else:
         show(result, limit, algorithm=str(algorithm), quiet=quiet)
     return ExitCode.NOTHING_FOUND
-
-
-def _load(
-    domain: Path, problem: Path | None, *, unit_cost: bool, seconds: float | None, memory_mb: int | None
-) -> "Task":
-    from misstep.task import load, load_sas
-
-    if problem is not None:
-        memory = None if memory_mb is None else max(memory_mb, _MIN_TRANSLATOR_MB)
-        return load(domain, problem, unit_cost=unit_cost, max_seconds=seconds, max_memory_mb=memory)
-    if domain.suffix.lower() == ".pddl":
-        raise InputError(f"{domain}: a PDDL domain needs a problem; write `misstep plan DOMAIN PROBLEM`")
-    return load_sas(domain, unit_cost=unit_cost)
 
 
 def _as_json(
@@ -136,11 +121,3 @@ def _said(limit: str | None) -> str:
     if limit == "incomplete":
         return "the search is incomplete and got stuck; try gbfs or astar"
     return f"the limit on {limit} was hit"
-
-
-def _write(path: Path, result: "SearchResult") -> None:
-    lines = [*(action.name for action in result.plan), f"; cost = {result.cost}"]
-    try:
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: cannot write the plan: {error.strerror}; choose another --out") from None

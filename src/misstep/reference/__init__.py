@@ -1,1 +1,1 @@
-"""The trusted checker: pure Python that shares no code with the core."""
+"""The trusted checker: small, slow, obvious Python that shares no code with the rest of misstep."""

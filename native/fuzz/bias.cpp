@@ -1,0 +1,79 @@
+#include "fuzz/bias.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace misstep {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+// Prefix sums: cost of the run from s_0 to s_i.
+std::vector<double> costs_from_start(std::span<const Cost> costs) {
+    std::vector<double> result{0};
+    for (Cost c : costs) result.push_back(result.back() + c);
+    return result;
+}
+
+// The largest cost(s_i .. s_k) - distance, over i < k, where one exploration from `from(i, k)` serves many
+// pairs.
+double loopiness(std::span<const StateId> states, const std::vector<double>& cost, Distances& distances) {
+    double best = -kInf;
+    std::vector<double> values(states.size());
+    for (std::size_t k = 1; k < states.size(); ++k) {
+        distances.to_states(states[k], states.first(k), values.data());
+        for (std::size_t i = 0; i < k; ++i) best = std::max(best, cost[k] - cost[i] - values[i]);
+    }
+    return best;
+}
+
+double detour(std::span<const StateId> states, const std::vector<double>& cost, Distances& distances) {
+    double best = -kInf;
+    std::vector<double> values(states.size());
+    if (distances.is_exact()) {
+        distances.to_states(states.front(), states.last(1), values.data());
+        return cost.back() - values[0];
+    }
+    for (std::size_t i = 0; i + 1 < states.size(); ++i) {
+        distances.to_states(states[i], states.subspan(i + 1), values.data());
+        for (std::size_t k = i + 1; k < states.size(); ++k)
+            best = std::max(best, cost[k] - cost[i] - values[k - i - 1]);
+    }
+    return best;
+}
+
+// max over i < k of (cost_k + h_k) - (cost_i + h_i): one pass with the least cost_i + h_i so far.
+double surface(std::span<const StateId> states, const std::vector<double>& cost, Distances& distances) {
+    double least = distances.to_goal(states[0]), best = -kInf;
+    if (least == kInf) return -kInf;
+    if (distances.is_exact()) return cost.back() + distances.to_goal(states.back()) - least;
+    for (std::size_t k = 1; k < states.size(); ++k) {
+        double h = distances.to_goal(states[k]);
+        if (h == kInf) return kInf;
+        best = std::max(best, cost[k] + h - least);
+        least = std::min(least, cost[k] + h);
+    }
+    return best;
+}
+
+}  // namespace
+
+double bias_value(BiasKind kind, std::span<const StateId> states, std::span<const Cost> costs,
+                  Distances& distances) {
+    std::vector<double> cost = costs_from_start(costs);
+    switch (kind) {
+        case BiasKind::kNone:
+            return 0;
+        case BiasKind::kPlanLength:
+            return cost.back();
+        case BiasKind::kLoopiness:
+            return loopiness(states, cost, distances);
+        case BiasKind::kDetour:
+            return detour(states, cost, distances);
+        case BiasKind::kSurface:
+            return surface(states, cost, distances);
+    }
+    return 0;
+}
+
+}  // namespace misstep

@@ -1,0 +1,41 @@
+// Fuzzing biases: how promising a state looks by the shape of the policy's run from it (Eisenhut et al.
+// 2024).
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "heuristics/relaxation_heuristics.hpp"
+#include "policy_graph/policy_graph.hpp"
+
+namespace misstep {
+
+enum class BiasKind { kNone, kPlanLength, kLoopiness, kDetour, kSurface };
+enum class BiasDistance { kFF, kStar };
+
+// Estimates of the cost from a state to the goal or to other states, remembered by state id.
+class Distances {
+  public:
+    virtual ~Distances() = default;
+    virtual double to_goal(StateId from) = 0;
+    // values[k]: to targets[k].
+    virtual void to_states(StateId from, std::span<const StateId> targets, double* values) = 0;
+    // Exact distances need no maximum over segments for detour and surface (Propositions 2 and 4 of the
+    // paper).
+    virtual bool is_exact() const = 0;
+    // Whether a bounded search gave up somewhere, so that a value is only a lower bound.
+    virtual bool bound_hit() const { return false; }
+};
+
+std::unique_ptr<Distances> make_ff_distances(const PolicyGraph& graph);
+// Exact, by searches of at most max_expansions each.
+std::unique_ptr<Distances> make_star_distances(const PolicyGraph& graph, std::uint64_t max_expansions);
+
+// The bias of a run's states s_0 .. s_n, n >= 1; costs[i] is the cost of the action from s_i.
+double bias_value(BiasKind kind, std::span<const StateId> states, std::span<const Cost> costs,
+                  Distances& distances);
+
+}  // namespace misstep

@@ -1,0 +1,73 @@
+// A policy that goes to the successor to which a relational network gives the least value.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nn/gnn_network.hpp"
+#include "policy_graph/policy.hpp"
+
+namespace misstep {
+
+// An action of the PDDL that changes nothing and is therefore none of the task's; see `GnnPolicy`.
+struct NoopAction {
+    std::string name;
+    std::vector<Fact> required, forbidden;
+};
+
+// How the task's atoms become rows of the network's relations.
+struct GnnEncoding {
+    struct FactRow {
+        Fact fact;
+        std::size_t relation;
+        std::vector<std::uint32_t> objects;
+    };
+    std::size_t num_objects = 0;
+    std::vector<std::vector<std::uint32_t>> fixed;  // for each relation the rows of every state, flat
+    std::vector<FactRow> facts;
+    std::vector<NoopAction> noops;
+    // The task's actions, then the no-ops: the place of each in the order that decides between equal values.
+    std::vector<std::size_t> rank;
+};
+
+class GnnPolicy : public Policy {
+  public:
+    // Throws InputError where the encoding does not fit task and network. The space must outlive the policy.
+    GnnPolicy(const StateSpace& space, std::shared_ptr<const GnnNetwork> network, GnnEncoding encoding);
+
+    // Exactly the successors of one state form a batch of the network, no-ops included. kNoAction where there
+    // are none; kUnknownAction where the network prefers a no-op (the policy stays in the state for ever) or
+    // its numbers overflow.
+    void choose(std::span<const Word* const> states, ActionId* actions) override;
+    std::size_t best_batch() const override { return 1; }
+
+    struct Candidate {
+        ActionId action;          // kUnknownAction for a no-op
+        const std::string* name;  // as in PDDL
+        float value;
+    };
+    // All successors in the order that decides between equal values.
+    std::vector<Candidate> values(const Word* state);
+
+  private:
+    // Successor number `i` is that of action order_[i].
+    void evaluate(const Word* state);
+    void collect_successors(const Word* state);
+    bool applies(const NoopAction& noop, const Word* state) const;
+
+    const StateSpace& space_;
+    std::shared_ptr<const GnnNetwork> network_;
+    GnnEncoding encoding_;
+    std::vector<std::vector<std::int32_t>>
+        row_of_fact_;  // by variable and value: into encoding_.facts, or -1
+    GnnEvaluator evaluator_;
+    GnnBatch batch_;
+    std::vector<std::uint32_t> order_;  // numbers as in encoding_.rank
+    std::vector<float> values_;
+    std::vector<Word> successors_;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> true_rows_;  // into encoding_.facts, and the state
+};
+
+}  // namespace misstep

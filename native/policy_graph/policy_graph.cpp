@@ -1,0 +1,257 @@
+#include "policy_graph/policy_graph.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "util/error.hpp"
+
+namespace misstep {
+
+PolicyGraph::PolicyGraph(const StateSpace& space, Policy& policy, const PolicyGraphOptions& options)
+    : space_(space),
+      policy_(policy),
+      options_(options),
+      registry_(space.num_words(), sizeof(Node) / sizeof(Word)),
+      hmax_(options.detect_dead_ends ? make_heuristic(space, "hmax") : nullptr),
+      rng_(options.seed),
+      successor_(space.num_words()) {}
+
+StateId PolicyGraph::insert(const Word* state) {
+    auto [id, is_new] = registry_.insert(state);
+    if (is_new)
+        node(id) = {kNoAction, kNoState,          0,     0,     0,
+                    kNoState,  Kind::kUnexplored, false, false, Outcome::kCutOff};
+    return id;
+}
+
+std::vector<RunInfo> PolicyGraph::run(std::span<const StateId> starts, std::uint32_t max_steps,
+                                      const Limits& limits) {
+    LimitWatch watch(limits);
+    limit_ = LimitHit::kNone;
+    explore(starts, max_steps, watch);
+    std::vector<RunInfo> runs;
+    if (limit_ != LimitHit::kNone) return runs;
+    for (StateId start : starts) runs.push_back(evaluate(start, max_steps));
+    return runs;
+}
+
+// Makes every state explored that the runs will pass: all runs advance as far as answers are known, then one
+// call asks for all states that lack one. A run in a cycle is noticed by a marker that stays behind at
+// growing distances (Brent 1980), so that runs need no memory of their own.
+void PolicyGraph::explore(std::span<const StateId> starts, std::uint32_t max_steps, LimitWatch& watch) {
+    struct Runner {
+        StateId at;
+        StateId marker;
+        std::uint32_t steps;
+        std::uint32_t next_marker;
+    };
+    std::vector<Runner> runners;
+    for (StateId start : starts) runners.push_back({start, kNoState, 0, 1});
+    std::vector<StateId> to_classify, to_ask;
+    auto unqueue = [&] {
+        for (const auto* states : {&to_classify, &to_ask})
+            for (StateId id : *states) node(id).queued = false;
+    };
+    // A policy that throws must not leave states behind that wait forever.
+    struct AtExit {
+        decltype(unqueue)& action;
+        ~AtExit() { action(); }
+    } at_exit{unqueue};
+    auto queue = [this](std::vector<StateId>& states, StateId id) {
+        if (node(id).queued) return;
+        node(id).queued = true;
+        states.push_back(id);
+    };
+    while (!runners.empty()) {
+        to_classify.clear();
+        to_ask.clear();
+        std::erase_if(runners, [&](Runner& runner) {
+            while (true) {
+                const Node& here = node(runner.at);
+                if (here.resolved || is_end(here.kind)) return true;
+                if (here.kind == Kind::kUnexplored) {
+                    queue(to_classify, runner.at);
+                    return false;
+                }
+                if (runner.steps >= max_steps) return true;
+                if (here.kind == Kind::kOpen) {
+                    queue(to_ask, runner.at);
+                    return false;
+                }
+                runner.at = here.successor;
+                ++runner.steps;
+                if (runner.at == runner.marker) return true;
+                if (runner.steps == runner.next_marker) {
+                    runner.marker = runner.at;
+                    runner.next_marker *= 2;
+                }
+            }
+        });
+        bool done = in_pieces(to_classify, watch, &PolicyGraph::classify);
+        // States that turn out to be open are asked in the next round, together with those that were so
+        // before.
+        if (done && to_classify.empty()) done = in_pieces(to_ask, watch, &PolicyGraph::ask);
+        if (!done) return;
+        unqueue();
+    }
+}
+
+bool PolicyGraph::in_pieces(std::span<const StateId> states, LimitWatch& watch,
+                            void (PolicyGraph::*work)(std::span<const StateId>)) {
+    std::size_t piece = std::max<std::size_t>(1, policy_.best_batch());
+    for (std::size_t next = 0; next < states.size(); next += piece) {
+        limit_ = watch.look();
+        if (limit_ != LimitHit::kNone) return false;
+        (this->*work)(states.subspan(next, std::min(piece, states.size() - next)));
+    }
+    return true;
+}
+
+void PolicyGraph::classify(std::span<const StateId> states) {
+    pointers_.clear();
+    for (StateId id : states) pointers_.push_back(state(id));
+    values_.assign(states.size(), 0);
+    if (hmax_) hmax_->evaluate(pointers_, values_.data());
+    for (std::size_t i = 0; i < states.size(); ++i)
+        node(states[i]).kind = space_.is_goal(pointers_[i]) ? Kind::kGoal
+                               : values_[i] == kInfinity    ? Kind::kDeadEnd
+                                                            : Kind::kOpen;
+}
+
+void PolicyGraph::ask(std::span<const StateId> states) {
+    std::vector<StateId> all(states.begin(), states.end());
+    if (options_.recheck_every > 0 && !asked_.empty()) {
+        for (since_recheck_ += states.size(); since_recheck_ >= options_.recheck_every;
+             since_recheck_ -= options_.recheck_every)
+            all.push_back(asked_[rng_.below(asked_.size())]);
+    }
+    pointers_.clear();
+    for (StateId id : all) pointers_.push_back(state(id));
+    answers_.assign(all.size(), kNoAction);
+    auto start = std::chrono::steady_clock::now();
+    policy_.choose(pointers_, answers_.data());
+    policy_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    ++policy_calls_;
+    states_asked_ += states.size();
+    for (std::size_t i = 0; i < states.size(); ++i) {
+        answer(states[i], answers_[i]);
+        asked_.push_back(states[i]);
+    }
+    for (std::size_t i = states.size(); i < all.size(); ++i)
+        if (answers_[i] != node(all[i]).action) throw FlakyPolicy(all[i], node(all[i]).action, answers_[i]);
+}
+
+void PolicyGraph::answer(StateId id, ActionId action) {
+    node(id).action = action;
+    if (action == kNoAction) {
+        node(id).kind = Kind::kStuck;
+    } else if (action >= space_.task.actions.size() || !space_.generator.is_applicable(state(id), action)) {
+        node(id).kind = Kind::kIllegal;
+    } else {
+        space_.generator.apply(state(id), action, successor_.data());
+        StateId successor = insert(successor_.data());
+        node(id).successor = successor;
+        node(id).kind = Kind::kStep;
+    }
+}
+
+Outcome PolicyGraph::outcome_of(Kind end) {
+    switch (end) {
+        case Kind::kGoal:
+            return Outcome::kSolved;
+        case Kind::kDeadEnd:
+            return Outcome::kDeadEnd;
+        case Kind::kStuck:
+            return Outcome::kStuck;
+        default:
+            return Outcome::kIllegal;
+    }
+}
+
+RunInfo PolicyGraph::evaluate(StateId start, std::uint32_t max_steps) {
+    ++evaluation_;
+    path_.clear();
+    StateId at = start;
+    Cost cost = 0;
+    // Without an action left the policy is not asked any more, even where its answer is known from another
+    // run.
+    auto fits = [max_steps](Outcome outcome, std::uint32_t steps) {
+        bool asked_at_end = outcome == Outcome::kStuck || outcome == Outcome::kIllegal;
+        return asked_at_end ? steps < max_steps : steps <= max_steps;
+    };
+    auto step = [&] {
+        cost = add_costs(cost, space_.task.actions[node(at).action].cost);
+        at = node(at).successor;
+    };
+    while (true) {
+        Node& here = node(at);
+        std::uint32_t steps = static_cast<std::uint32_t>(path_.size());
+        if (here.resolved && fits(here.outcome, steps + here.steps_to_end)) {
+            RunInfo info{start, here.end, here.outcome, steps + here.steps_to_end,
+                         add_costs(cost, here.cost_to_end)};
+            // All before it end likewise; a run into a loop ends at the same repeated state.
+            resolve(here.outcome, here.end, path_.size());
+            return info;
+        }
+        if (is_end(here.kind) && fits(outcome_of(here.kind), steps)) {
+            Outcome outcome = outcome_of(here.kind);
+            here.resolved = true;
+            here.outcome = outcome;
+            here.end = at;
+            here.steps_to_end = 0;
+            here.cost_to_end = 0;
+            resolve(outcome, at, path_.size());
+            return {start, at, outcome, steps, cost};
+        }
+        if (here.mark == evaluation_) {
+            std::size_t first = static_cast<std::size_t>(std::ranges::find(path_, at) - path_.begin());
+            resolve(Outcome::kLoop, at, first);
+            return {start, at, Outcome::kLoop, steps, cost};
+        }
+        if (steps >= max_steps) return {start, at, Outcome::kCutOff, steps, cost};
+        here.mark = evaluation_;
+        path_.push_back(at);
+        step();
+    }
+}
+
+// Writes what a followed run showed into the states of path_. States from `first_of_loop` on form a loop: a
+// run from any of them goes round once and ends where it started. The others add their steps to their
+// successor's.
+void PolicyGraph::resolve(Outcome outcome, StateId end, std::size_t first_of_loop) {
+    Cost loop_cost = 0;
+    for (std::size_t i = first_of_loop; i < path_.size(); ++i)
+        loop_cost = add_costs(loop_cost, space_.task.actions[node(path_[i]).action].cost);
+    std::uint32_t loop_steps = static_cast<std::uint32_t>(path_.size() - first_of_loop);
+    for (std::size_t i = path_.size(); i-- > 0;) {
+        Node& here = node(path_[i]);
+        here.resolved = true;
+        here.outcome = outcome;
+        if (i >= first_of_loop) {
+            here.end = path_[i];
+            here.steps_to_end = loop_steps;
+            here.cost_to_end = loop_cost;
+        } else {
+            const Node& next = node(here.successor);
+            here.end = end;
+            here.steps_to_end = next.steps_to_end + 1;
+            here.cost_to_end = add_costs(next.cost_to_end, space_.task.actions[here.action].cost);
+        }
+    }
+}
+
+std::vector<StateId> PolicyGraph::trace(StateId start, std::uint32_t steps) const {
+    std::vector<StateId> states{start};
+    for (std::uint32_t i = 0; i < steps && node(states.back()).kind == Kind::kStep; ++i)
+        states.push_back(node(states.back()).successor);
+    return states;
+}
+
+std::vector<Cost> PolicyGraph::step_costs(std::span<const StateId> trace) const {
+    std::vector<Cost> costs;
+    for (std::size_t i = 0; i + 1 < trace.size(); ++i)
+        costs.push_back(space_.task.actions[node(trace[i]).action].cost);
+    return costs;
+}
+
+}  // namespace misstep

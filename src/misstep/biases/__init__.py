@@ -1,0 +1,1 @@
+"""Fuzzing biases as parts; the values are computed natively."""

@@ -1,0 +1,39 @@
+"""Bound: an interval that a cost lies in. The only place with infinity arithmetic."""
+
+import math
+from dataclasses import dataclass
+
+from misstep._core import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """`lo <= cost <= hi`, both proven. A cost of infinity means: the goal is never reached."""
+
+    lo: float = 0.0
+    hi: float = math.inf
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.lo <= self.hi:  # also false for NaN
+            raise ValueError(f"no cost lies between {self.lo} and {self.hi}")
+
+    def __and__(self, other: "Bound") -> "Bound":
+        """What both say together. Two proofs that contradict each other are an error of whoever made them."""
+        return Bound(max(self.lo, other.lo), min(self.hi, other.hi))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the cost is known."""
+        return self.lo == self.hi
+
+
+def policy_cost(run: Run, *, rest: float = 0.0) -> Bound:
+    """What a run proves about the policy's cost; `rest` is an admissible estimate for where it was cut off.
+
+    A loop, a dead end, no answer and an illegal one prove that the goal is never reached (SEMANTICS).
+    """
+    if run.outcome == "solved":
+        return Bound(run.spent, run.spent)
+    if run.outcome == "cut-off":
+        return Bound(run.spent + rest, math.inf)
+    return Bound(math.inf, math.inf)

@@ -1,0 +1,62 @@
+"""`misstep serve`: offers a policy to other programs."""
+
+import sys
+import threading
+from typing import Annotated
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from misstep.cli.exit_codes import ExitCode
+from misstep.cli.loading import load_task
+from misstep.cli.options import MAX_SECONDS, DomainFile, Json, PolicyText, ProblemFile, Quiet, UnitCost
+from misstep.cli.output import emit_json, note, warn
+
+
+def serve(
+    domain: DomainFile,
+    problem: ProblemFile = None,
+    /,
+    *,
+    policy: PolicyText,
+    address: Annotated[
+        str, Parameter(help="host:port, *:port for all networks, or unix:///path; port 0 takes a free one.")
+    ] = "127.0.0.1:0",
+    unit_cost: UnitCost = False,
+    max_seconds: Annotated[
+        float, Parameter(validator=Number(gt=0, lt=MAX_SECONDS), help="For each answer of the policy.")
+    ] = 60.0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
+    """Offer a policy over the gRPC protocol of bughive, until Ctrl-C (exit code 0).
+
+    The bound address is printed on standard output. Only this machine can reach it unless the address says
+    otherwise. Test it with --policy remote:ADDRESS.
+    Example: misstep serve domain.pddl problem.pddl --policy asnet:trained.policy --address localhost:50051
+    """
+    from misstep.guard import bind_guarded
+    from misstep.policy import make_policy_part, wants_unit_cost
+    from misstep.remote.server import PolicyServer
+
+    part = make_policy_part(policy)
+    task = load_task(domain, problem, unit_cost=unit_cost or wants_unit_cost(part))
+    if not quiet:
+        warn(task.warnings)
+    server = PolicyServer(task, bind_guarded(part, task, max_seconds=max_seconds), address=address)
+    if not server.address.is_local:
+        warn([f"{server.address} can be reached from other machines, by anybody and without encryption"])
+    try:
+        server.start()
+        if json:
+            emit_json({"address": str(server.address), "task": task.source, "policy": policy})
+        else:
+            print(server.address)
+        sys.stdout.flush()
+        note(f"serving {policy} on {task.source}; Ctrl-C ends", quiet=quiet)
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        note("ended", quiet=quiet)
+    finally:
+        server.stop()
+    return ExitCode.NOTHING_FOUND

@@ -1,0 +1,167 @@
+"""The weights of an action schema network (ASNet; Toyer et al. 2018) as plain values with checked shapes."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from misstep.errors import InputError
+
+Floats: TypeAlias = NDArray[np.float32]
+
+MAX_HIDDEN = 64
+MAX_LAYERS = 16
+
+
+class Module(NamedTuple):
+    """One linear module: `inputs @ weights + bias`."""
+
+    weights: Floats
+    """(inputs, outputs)."""
+    bias: Floats
+    """(outputs,)."""
+
+
+ModuleKey: TypeAlias = tuple[int, int]
+"""A layer and the index of an action or of a predicate."""
+
+
+@dataclass(frozen=True, eq=False)
+class AsnetModel:
+    """A network of `num_layers` predicate layers between `num_layers` + 1 action layers.
+
+    Slots are the positions in an action schema's list of distinct atoms. Inputs of an action module are its
+    slots' truth values, goal bits and the applicable bit in layer 0, later one vector a slot and the action's
+    own last vector. Inputs of a predicate module are one pooled vector for each (action, slot) that mentions
+    the predicate, by action, then slot; after layer 0 also the fact's own last vector.
+    """
+
+    hidden: int
+    num_layers: int
+    actions: tuple[str, ...]
+    predicates: tuple[str, ...]
+    """Declared predicates; `=` is not among them."""
+    action_modules: tuple[tuple[Module, ...], ...]
+    """By layer, then action."""
+    predicate_modules: tuple[tuple[Module, ...], ...]
+    """By layer, then predicate."""
+    domain_name: str | None = None
+    domain_hash: str | None = None
+    """As `domain_hash` computes it from the names of the training domain."""
+
+    @cached_property
+    def action_slots(self) -> tuple[int, ...]:
+        """How many distinct atoms each action schema has."""
+        return tuple((len(module.weights) - 1) // 2 for module in self.action_modules[0])
+
+    @cached_property
+    def predicate_slots(self) -> tuple[int, ...]:
+        """How many slots of all actions mention each predicate."""
+        return tuple(len(module.weights) // self.hidden for module in self.predicate_modules[0])
+
+
+def domain_hash(types: Iterable[str], predicates: Iterable[str], actions: Iterable[str]) -> str:
+    """SHA-256 of all names, `object` first, `=` before the predicates: what published policies say."""
+    return sha256("".join((*types, "=", *predicates, *actions)).encode()).hexdigest()
+
+
+def make_model(
+    source: str,
+    *,
+    hidden: int,
+    num_layers: int,
+    actions: Sequence[str],
+    predicates: Sequence[str],
+    action_arrays: Mapping[ModuleKey, Module],
+    predicate_arrays: Mapping[ModuleKey, Module],
+    domain_name: str | None = None,
+    domain_hash: str | None = None,
+) -> AsnetModel:
+    """The model with every shape checked. Weights may come flat, `inputs` varying slowest.
+
+    InputError names `source` and the module that does not fit.
+    """
+    if not 1 <= hidden <= MAX_HIDDEN:
+        raise InputError(
+            f"{source}: hidden dimension {hidden} is not in 1..{MAX_HIDDEN}; retrain with such a size"
+        )
+    if not 1 <= num_layers <= MAX_LAYERS:
+        raise InputError(f"{source}: {num_layers} layers are not in 1..{MAX_LAYERS}; is the file complete?")
+    for kind, names in (("action", actions), ("predicate", predicates)):
+        twice = [name for name, count in Counter(names).items() if count > 1]
+        if twice:
+            raise InputError(f"{source}: {kind} `{twice[0]}` stands there twice; is the file damaged?")
+    action_modules: list[tuple[Module, ...]] = []
+    for layer in range(num_layers + 1):
+        outputs = 1 if layer == num_layers else hidden
+        row = []
+        for index, name in enumerate(actions):
+            module = _shaped(source, "action", name, layer, action_arrays.get((layer, index)), outputs)
+            inputs = len(module.weights)
+            if layer == 0 and inputs % 2 == 0:
+                raise InputError(
+                    f"{source}: action `{name}`, layer 0 has {inputs} inputs, not two a slot and one; "
+                    "networks with landmark or history inputs cannot be evaluated here: train without them"
+                )
+            if layer > 0:
+                slots = (len(action_modules[0][index].weights) - 1) // 2
+                _require(source, f"action `{name}`, layer {layer}", inputs, (slots + 1) * hidden)
+            row.append(module)
+        action_modules.append(tuple(row))
+    predicate_modules: list[tuple[Module, ...]] = []
+    for layer in range(num_layers):
+        row = []
+        for index, name in enumerate(predicates):
+            module = _shaped(source, "predicate", name, layer, predicate_arrays.get((layer, index)), hidden)
+            inputs = len(module.weights)
+            if layer == 0:
+                _require(source, f"predicate `{name}`, layer 0", inputs, inputs // hidden * hidden)
+            else:
+                first = len(predicate_modules[0][index].weights)
+                _require(source, f"predicate `{name}`, layer {layer}", inputs, first + hidden)
+            row.append(module)
+        predicate_modules.append(tuple(row))
+    model = AsnetModel(
+        hidden,
+        num_layers,
+        tuple(actions),
+        tuple(predicates),
+        tuple(action_modules),
+        tuple(predicate_modules),
+        domain_name,
+        domain_hash,
+    )
+    if sum(model.action_slots) != sum(model.predicate_slots):
+        raise InputError(
+            f"{source}: actions have {sum(model.action_slots)} slots, predicates "
+            f"{sum(model.predicate_slots)}; is the file damaged?"
+        )
+    return model
+
+
+def _shaped(source: str, kind: str, name: str, layer: int, module: Module | None, outputs: int) -> Module:
+    where = f"{source}: {kind} `{name}`, layer {layer}"
+    if module is None:
+        raise InputError(f"{where} is missing; is the file complete?")
+    weights, bias = (np.ascontiguousarray(array, dtype="<f4") for array in module)
+    if bias.shape != (outputs,):
+        raise InputError(f"{where}: the bias has {bias.size} numbers, not {outputs}; is the file complete?")
+    if weights.ndim == 1 and weights.size % outputs == 0:
+        weights = weights.reshape(-1, outputs)
+    if weights.ndim != 2 or weights.shape[1] != outputs:
+        raise InputError(
+            f"{where}: {weights.size} weights are no multiple of {outputs} outputs; is the file complete?"
+        )
+    if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
+        raise InputError(f"{where} has weights that are not finite; training went wrong, pick another epoch")
+    return Module(weights.astype(np.float32), bias.astype(np.float32))
+
+
+def _require(source: str, where: str, inputs: int, expected: int) -> None:
+    if inputs != expected:
+        raise InputError(f"{source}: {where} has {inputs} inputs, not {expected}; is the file damaged?")

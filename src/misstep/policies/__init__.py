@@ -1,0 +1,1 @@
+"""Policies of all kinds, each a part of its own; none imports another."""

@@ -1,0 +1,55 @@
+"""Policies: what is tested. Many states in, one action each out."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import Protocol
+
+from misstep._core import Action, State, StateBatch
+from misstep.errors import InputError
+from misstep.plugins import build_part, part_class
+from misstep.task import Task
+
+
+class Policy(Protocol):
+    """Any callable of this shape. It must be deterministic and have no memory; both are checked now and then.
+
+    An answer is an action of the task, or None where the policy has nothing to do. Anything else counts as an
+    illegal answer. `best_batch`, where there is one, says how many states a call should have at most.
+    """
+
+    def __call__(self, states: StateBatch, /) -> Sequence[Action | None]:
+        """One answer for each state."""
+        ...
+
+
+class PolicyPart(Protocol):
+    """A policy as users name it: `asnet:FILE`, `heuristic:ff`. Binding it to a task makes it a policy."""
+
+    def bind(self, task: Task, /) -> Policy:
+        """The policy on this task; raises PolicyError or InputError where they do not fit together."""
+        ...
+
+
+def per_state(choose: Callable[[State], Action | None]) -> Policy:
+    """Lifts a function of one state to a policy."""
+
+    def policy(states: StateBatch, /) -> list[Action | None]:
+        return [choose(state) for state in states]
+
+    return policy
+
+
+def make_policy_part(text: str) -> PolicyPart:
+    """The part of `NAME:VALUE`. All after the first colon is one value: file names may hold anything."""
+    name, _, value = text.partition(":")
+    cls = part_class("policy", name)
+    options = [field.name for field in fields(cls) if field.init]
+    if value and not options:
+        raise InputError(f"policy `{name}` takes no value, but `{value}` was given; write `{name}`")
+    part: PolicyPart = build_part("policy", name, {options[0]: value} if value else {})
+    return part
+
+
+def wants_unit_cost(part: PolicyPart) -> bool:
+    """Whether the policy was made for tasks in which every action costs 1 (its part says so)."""
+    return bool(getattr(part, "unit_cost", False))

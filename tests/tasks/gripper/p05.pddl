@@ -1,0 +1,19 @@
+(define (problem gripper-05)
+  (:domain gripper)
+  (:objects
+    ball1 ball2 ball3 - ball
+    room1 room2 room3 - room
+  )
+  (:init
+    (robot-in room1)
+    (free left)
+    (free right)
+    (in ball1 room1)
+    (in ball2 room1)
+    (in ball3 room1)
+  )
+  (:goal (and
+    (in ball1 room3)
+    (in ball2 room3)
+    (in ball3 room3)
+  )))

@@ -1,0 +1,36 @@
+(define (problem keys-05)
+  (:domain keys)
+  (:objects
+    hall a b c d - place
+    k1 k2 k3 - key
+    round square star - shape
+  )
+  (:init
+    (here a)
+    (path hall a)
+    (path a hall)
+    (path hall b)
+    (path b hall)
+    (path a b)
+    (path b a)
+    (path b c)
+    (path c b)
+    (path c d)
+    (path d c)
+    (path hall d)
+    (path d hall)
+    (lies k1 hall)
+    (fits k1 round)
+    (lies k2 c)
+    (fits k2 square)
+    (lies k3 d)
+    (fits k3 star)
+    (lock b round)
+    (shut b)
+    (lock d square)
+    (shut d)
+  )
+  (:goal (and
+    (lies k3 a)
+    (here hall)
+  )))

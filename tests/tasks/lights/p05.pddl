@@ -1,0 +1,27 @@
+(define (problem lights-05)
+  (:domain lights)
+  (:objects
+    lamp1 lamp2 lamp3 lamp4 lamp5 lamp6 lamp7 lamp8 - lamp
+  )
+  (:init
+    (wired lamp1 lamp2)
+    (wired lamp2 lamp3)
+    (wired lamp3 lamp4)
+    (wired lamp4 lamp5)
+    (wired lamp5 lamp6)
+    (wired lamp6 lamp7)
+    (wired lamp7 lamp8)
+    (wired lamp8 lamp1)
+    (lit lamp1)
+    (lit lamp8)
+  )
+  (:goal (and
+    (lit lamp3)
+    (lit lamp4)
+    (lit lamp5)
+    (lit lamp6)
+    (not (lit lamp1))
+    (not (lit lamp2))
+    (not (lit lamp7))
+    (not (lit lamp8))
+  )))

@@ -1,0 +1,30 @@
+(define (problem miconic-03)
+  (:domain miconic)
+  (:objects
+    f1 f2 f3 f4 f5 - floor
+    p1 p2 p3 - passenger
+  )
+  (:init
+    (below f1 f2)
+    (below f1 f3)
+    (below f1 f4)
+    (below f1 f5)
+    (below f2 f3)
+    (below f2 f4)
+    (below f2 f5)
+    (below f3 f4)
+    (below f3 f5)
+    (below f4 f5)
+    (lift-at f2)
+    (origin p1 f5)
+    (target p1 f2)
+    (origin p2 f3)
+    (target p2 f4)
+    (origin p3 f5)
+    (target p3 f1)
+  )
+  (:goal (and
+    (served p1)
+    (served p2)
+    (served p3)
+  )))

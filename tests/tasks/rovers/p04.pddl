@@ -1,0 +1,46 @@
+(define (problem rovers-04)
+  (:domain rovers)
+  (:objects
+    point1 point2 point3 point4 - point
+    rover1 rover2 - rover
+    camera1 - camera
+    target1 target2 - target
+    base - lander
+  )
+  (:init
+    (lander-at base point1)
+    (sees point1 point2)
+    (sees point2 point1)
+    (drives rover1 point1 point2)
+    (drives rover1 point2 point1)
+    (drives rover2 point1 point2)
+    (drives rover2 point2 point1)
+    (sees point2 point3)
+    (sees point3 point2)
+    (drives rover1 point2 point3)
+    (drives rover1 point3 point2)
+    (drives rover2 point2 point3)
+    (drives rover2 point3 point2)
+    (sees point1 point4)
+    (sees point4 point1)
+    (drives rover1 point1 point4)
+    (drives rover1 point4 point1)
+    (drives rover2 point1 point4)
+    (drives rover2 point4 point1)
+    (at rover1 point4)
+    (empty rover1)
+    (sampler rover1)
+    (at rover2 point4)
+    (empty rover2)
+    (mounted camera1 rover1)
+    (aims camera1 target1)
+    (visible target1 point1)
+    (visible target1 point4)
+    (visible target2 point1)
+    (visible target2 point2)
+    (soil point3)
+  )
+  (:goal (and
+    (sent-soil point3)
+    (sent-picture target1)
+  )))

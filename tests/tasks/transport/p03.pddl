@@ -1,0 +1,40 @@
+(define (problem transport-03)
+  (:domain transport)
+  (:objects
+    town1 town2 town3 town4 - town
+    lorry1 lorry2 - lorry
+    crate1 crate2 - crate
+    l0 l1 l2 - load-level
+  )
+  (:init
+    (one-less l0 l1)
+    (one-less l1 l2)
+    (road town1 town2)
+    (road town2 town1)
+    (= (length town1 town2) 1)
+    (= (length town2 town1) 1)
+    (road town1 town3)
+    (road town3 town1)
+    (= (length town1 town3) 16)
+    (= (length town3 town1) 16)
+    (road town2 town4)
+    (road town4 town2)
+    (= (length town2 town4) 9)
+    (= (length town4 town2) 9)
+    (road town3 town4)
+    (road town4 town3)
+    (= (length town3 town4) 18)
+    (= (length town4 town3) 18)
+    (at lorry1 town2)
+    (room lorry1 l2)
+    (at lorry2 town2)
+    (room lorry2 l2)
+    (at crate1 town4)
+    (at crate2 town4)
+    (= (total-cost) 0)
+  )
+  (:goal (and
+    (at crate1 town3)
+    (at crate2 town2)
+  ))
+  (:metric minimize (total-cost)))

@@ -1,0 +1,342 @@
+"""A policy that raises, hangs or answers nonsense ends as a clear outcome, with its reason."""
+
+import itertools
+import os
+import random
+import signal
+import threading
+import time
+
+import pytest
+
+from misstep import load
+from misstep._core import HeuristicPolicy, PolicyGraph
+from misstep.errors import FlakyPolicy, InputError, PolicyError
+from misstep.guard import BadAnswer, Guard, bad_answer, bind_guarded, guarded
+from misstep.policies.heuristic import Heuristic
+from misstep.policy import per_state
+
+
+@pytest.fixture(scope="module")
+def task():
+    from importlib.resources import files
+
+    folder = files("misstep") / "data" / "courier"
+    return load(folder / "domain.pddl", folder / "problem.pddl")
+
+
+@pytest.fixture(scope="module")
+def states(task):
+    """The initial state and all its successors."""
+    first = task.initial_state
+    return task.batch([first, *(state for _, state in task.successors(first))])
+
+
+def first_applicable(task):
+    return per_state(lambda state: task.applicable(state)[0])
+
+
+def run_one(task, policy, **options):
+    guard = Guard(policy, task, **options)
+    (run,) = PolicyGraph(task, guard).run(task.batch([task.initial_state]), max_steps=50)
+    return run, guard
+
+
+def test_a_sound_policy_is_not_changed(task, states):
+    policy = first_applicable(task)
+    guard = Guard(policy, task)
+    assert guard(states) == policy(states)
+    assert not guard.failures
+    assert guard.batches_split == 0
+    assert guard(task.batch([])) == []
+
+
+def test_native_policies_need_no_guard(task):
+    native = HeuristicPolicy(task, "ff")
+    assert guarded(native, task) is native
+    assert isinstance(bind_guarded(Heuristic(), task), HeuristicPolicy)
+    guard = guarded(first_applicable(task), task, max_seconds=3)
+    assert isinstance(guard, Guard)
+    assert guard.max_seconds == 3
+    assert guarded(guard, task) is guard
+
+
+def test_raising_on_one_state_leaves_the_others_answered(task, states):
+    bad = states[2]
+
+    def choose(state):
+        if state == bad:
+            raise ValueError("cannot\nthink")
+        return task.applicable(state)[0]
+
+    guard = Guard(per_state(choose), task)
+    answers = guard(states)
+    assert [at for at, answer in enumerate(answers) if answer is None] == [2]
+    assert guard.batches_split == 1
+    assert list(guard.failures) == [bad]
+    assert "raised ValueError: cannot think (test_policies_guard.py:" in guard.failures[bad]
+
+
+def test_raising_everywhere_is_stuck(task):
+    def policy(states):
+        raise RuntimeError
+
+    run, guard = run_one(task, policy)
+    assert run.outcome == "stuck"
+    assert "raised RuntimeError (" in guard.failures[task.initial_state]
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), MemoryError(), RecursionError("deep"), StopIteration()])
+def test_whatever_is_raised_is_contained(task, error):
+    def policy(states):
+        raise error
+
+    run, guard = run_one(task, policy)
+    assert run.outcome == "stuck"
+    assert type(error).__name__ in guard.failures[task.initial_state]
+
+
+def test_an_error_that_cannot_be_shown(task):
+    class Nasty(Exception):
+        def __str__(self):
+            raise ValueError
+
+    def policy(states):
+        raise Nasty
+
+    run, guard = run_one(task, policy)
+    assert run.outcome == "stuck"
+    assert "Nasty: (its text cannot be shown)" in guard.failures[task.initial_state]
+
+
+def test_a_policy_error_passes_through(task, states):
+    calls = []
+
+    def policy(states):
+        calls.append(len(states))
+        raise PolicyError("the server is gone")
+
+    with pytest.raises(PolicyError, match="the server is gone"):
+        Guard(policy, task)(states)
+    assert calls == [len(states)]
+
+
+def test_a_hang_is_given_up_and_the_policy_counts_as_dead(task, states):
+    calls = []
+    released = threading.Event()
+
+    def policy(states):
+        calls.append(len(states))
+        released.wait(30)
+        return [None] * len(states)
+
+    guard = Guard(policy, task, max_seconds=0.2)
+    start = time.monotonic()
+    with pytest.raises(PolicyError, match=rf"no answer for {len(states)} states within 0.2 seconds"):
+        guard(states)
+    for _ in range(3):
+        with pytest.raises(PolicyError, match=r"within 0\.2 seconds and was given up; it is not asked again"):
+            guard(task.batch([task.initial_state]))
+    assert time.monotonic() - start < 5
+    assert calls == [len(states)]
+    released.set()
+
+
+def test_a_hang_in_one_state_names_it(task):
+    released = threading.Event()
+
+    def choose(state):
+        released.wait(30)
+
+    with pytest.raises(PolicyError) as caught:
+        run_one(task, per_state(choose), max_seconds=0.2)
+    assert str(task.initial_state) in str(caught.value)
+    released.set()
+
+
+def test_answers_that_hang_or_never_end(task, states):
+    def endless(states):
+        return itertools.repeat(None)
+
+    guard = Guard(endless, task)
+    assert all(isinstance(answer, BadAnswer) for answer in guard(states))
+    assert guard.failures[states[0]] == "the policy was asked for 1 state and gave more answers"
+
+    released = threading.Event()
+
+    def slow(states):
+        for _ in states:
+            released.wait(30)
+            yield None
+
+    with pytest.raises(PolicyError, match="was given up"):
+        Guard(slow, task, max_seconds=0.2)(states)
+    released.set()
+
+
+@pytest.mark.parametrize("answer", [float("nan"), 3, "(drive v a b)", True, object(), [], b"x"])
+def test_answers_that_are_no_actions_are_illegal(task, answer):
+    run, guard = run_one(task, lambda states: [answer] * len(states))
+    assert run.outcome == "illegal"
+    assert run.steps == 0
+    assert run.answer is None
+    assert type(answer).__name__ in guard.failures[task.initial_state]
+    assert "an answer is an Action" in guard.failures[task.initial_state]
+
+
+def test_an_answer_whose_repr_raises(task):
+    class Nasty:
+        def __repr__(self):
+            raise ValueError
+
+    run, guard = run_one(task, lambda states: [Nasty() for _ in states])
+    assert run.outcome == "illegal"
+    assert "Nasty" in guard.failures[task.initial_state]
+
+
+def test_actions_of_another_task_are_illegal(task):
+    other = load(
+        task.problem.domain,
+        task.problem.source.name,
+        unit_cost=True,
+    )
+    run, guard = run_one(task, lambda states: [other.applicable(other.initial_state)[0]] * len(states))
+    assert run.outcome == "illegal"
+    assert "an action of another task" in guard.failures[task.initial_state]
+
+
+def test_inapplicable_actions_are_illegal_and_known(task):
+    wrong = next(a for a in task.actions if a not in task.applicable(task.initial_state))
+    run, guard = run_one(task, lambda states: [wrong] * len(states))
+    assert run.outcome == "illegal"
+    assert run.answer == wrong
+    assert not guard.failures
+
+
+@pytest.mark.parametrize("length", [0, 1, 100])
+def test_a_wrong_number_of_answers_is_asked_again_one_by_one(task, states, length):
+    guard = Guard(lambda states: [None] * length, task)
+    answers = guard(states)
+    assert guard.batches_split == 1
+    if length == 1:
+        assert answers == [None] * len(states)
+        assert not guard.failures
+    else:
+        assert all(isinstance(answer, BadAnswer) for answer in answers)
+        assert "asked for 1 state and gave" in guard.failures[states[0]]
+
+
+@pytest.mark.parametrize("whole", [None, 7, "abc", {}, set(), float("nan")])
+def test_no_list_at_all_is_illegal(task, whole):
+    run, guard = run_one(task, lambda states: whole)
+    assert run.outcome == "illegal"
+    assert "where a list with one answer for each state was expected" in guard.failures[task.initial_state]
+
+
+def test_a_policy_may_give_reasons_itself(task, states):
+    reasons = [bad_answer("the score is not a number"), bad_answer("server error", outcome="stuck")]
+
+    def policy(states):
+        return reasons
+
+    guard = Guard(policy, task)
+    two = task.batch([states[0], states[1]])
+    answers = guard(two)
+    assert answers == [reasons[0], None]
+    assert guard.failures == {states[0]: "the score is not a number", states[1]: "server error"}
+
+
+def test_a_random_policy_is_flaky(task, states):
+    chance = random.Random(0)
+    graph = PolicyGraph(task, Guard(per_state(lambda state: chance.choice(task.applicable(state))), task))
+    with pytest.raises(FlakyPolicy, match="not deterministic"):
+        for _ in range(100):
+            graph.run(states, max_steps=50)
+            states = task.batch([state for state in states for _, state in task.successors(state)][:50])
+
+
+def test_a_policy_with_memory_is_flaky(task, states):
+    seen = []
+
+    def choose(state):
+        seen.append(state)
+        actions = task.applicable(state)
+        return actions[len(seen) % len(actions)]
+
+    graph = PolicyGraph(task, Guard(per_state(choose), task))
+    with pytest.raises(FlakyPolicy):
+        for _ in range(100):
+            graph.run(states, max_steps=50)
+            states = task.batch([state for state in states for _, state in task.successors(state)][:50])
+
+
+def test_interrupts_pass_through_while_the_policy_works(task, states):
+    released = threading.Event()
+
+    def policy(states):
+        released.wait(30)
+        return [None] * len(states)
+
+    guard = Guard(policy, task)
+    graph = PolicyGraph(task, guard)
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        graph.run(states)
+    assert time.monotonic() - start < 5
+    released.set()
+    assert [run.outcome for run in graph.run(states)] == ["stuck"] * len(states), "the guard still works"
+
+
+def test_an_interrupt_raised_by_the_policy_passes_through(task, states):
+    def policy(states):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Guard(policy, task)(states)
+
+
+def test_batch_sizes(task, states):
+    def policy(states):
+        return [None] * len(states)
+
+    assert Guard(policy, task).best_batch == 256
+    policy.best_batch = 2
+    sizes = []
+
+    def counting(states):
+        sizes.append(len(states))
+        return policy(states)
+
+    counting.best_batch = 2
+    PolicyGraph(task, Guard(counting, task), recheck=False).run(states)
+    assert max(sizes) == 2
+    for wrong in (0, -1, "many", None, True):
+        policy.best_batch = wrong
+        with pytest.raises(PolicyError, match="best_batch"):
+            Guard(policy, task)
+
+
+def test_wrong_use(task):
+    with pytest.raises(InputError, match="max_seconds is 0"):
+        Guard(first_applicable(task), task, max_seconds=0)
+    with pytest.raises(InputError, match="max_seconds is nan"):
+        Guard(first_applicable(task), task, max_seconds=float("nan"))
+    with pytest.raises(PolicyError, match="a policy is a callable"):
+        Guard(7, task)
+
+
+def test_the_worker_ends_with_its_guard(task, states):
+    def workers():
+        return sum(thread.name == "misstep-policy" for thread in threading.enumerate())
+
+    before = workers()
+    guard = Guard(first_applicable(task), task)
+    guard(states)
+    assert workers() == before + 1
+    del guard
+    deadline = time.monotonic() + 5
+    while workers() > before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert workers() == before
