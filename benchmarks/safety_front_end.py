@@ -17,8 +17,10 @@ from misstep.safety.domains import generate
 TARGET_RATE, TARGET_RATIO = 400_000, 5.0
 
 
-def best_rate(model: JaniModel, max_states: int, repeats: int = 3) -> tuple[float, tuple[int, ...]]:
-    rate, counts = 0.0, ()
+def best_rate(
+    model: JaniModel, max_states: int, repeats: int = 3
+) -> tuple[float, tuple[int, int, int, int, int]]:
+    rate, counts = 0.0, (0, 0, 0, 0, 0)
     for _ in range(repeats):
         start = time.perf_counter()
         counts = model.explore(max_states=max_states)

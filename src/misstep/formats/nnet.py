@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from misstep.errors import InputError
+from misstep.extras import require_extra
 from misstep.formats.jani import parse, read_text
 
 Layers = list[tuple[NDArray[np.float64], NDArray[np.float64]]]
@@ -127,10 +128,7 @@ def write_nnet(path: Path, layers: Layers) -> None:
 
 def read_state_dict(path: Path) -> Layers:
     """The layers of a PyTorch state dictionary; loaded as weights only, so no code can run."""
-    try:
-        import torch
-    except ImportError:
-        raise InputError(f"{path}: reading PyTorch files needs the extra 'misstep[torch]'") from None
+    torch = require_extra("torch", extra="torch", purpose=f"reading {path.name}")
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises many kinds for a bad file

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from misstep._core import Mlp, SafetyPolicy, mlp_policy, python_policy
 from misstep.errors import InputError, PolicyError
+from misstep.extras import require_extra
 from misstep.formats.nnet import Interface, read_interface, read_nnet, read_state_dict
 from misstep.safety.model import SafetyTask, StateDict
 from misstep.safety.trees import read_trees
@@ -112,10 +113,7 @@ def scores_policy(
 
 
 def _onnx(path: Path) -> Scores:
-    try:
-        import onnxruntime
-    except ImportError:
-        raise InputError(f"{path}: ONNX networks need the extra 'misstep[onnx]'") from None
+    onnxruntime = require_extra("onnxruntime", extra="onnx", purpose=f"reading {path.name}")
     try:
         session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime raises its own kinds for a bad file

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from misstep.errors import InputError
+from misstep.extras import require_extra
 from misstep.safety.model import SafetyTask
 from misstep.training.simulator import Rewards, Simulator
 
@@ -18,10 +18,7 @@ def make_environment(
 
     `info["action_mask"]` says which actions are applicable; another one costs a penalty and changes nothing.
     """
-    try:
-        import gymnasium
-    except ImportError:
-        raise InputError("the environment needs the extra 'misstep[gymnasium]'") from None
+    gymnasium = require_extra("gymnasium", extra="gymnasium", purpose="a Gymnasium environment")
 
     class JaniEnvironment(gymnasium.Env):  # type: ignore[misc]
         metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
