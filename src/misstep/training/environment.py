@@ -20,7 +20,9 @@ def make_environment(
     """
     gymnasium = require_extra("gymnasium", extra="gymnasium", purpose="a Gymnasium environment")
 
-    class JaniEnvironment(gymnasium.Env):  # type: ignore[misc]
+    base: Any = gymnasium.Env
+
+    class JaniEnvironment(base):  # type: ignore[misc]
         metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
 
         def __init__(self) -> None:
