@@ -14,3 +14,6 @@ void bind_policy(nb::module_& m);
 void bind_asnet(nb::module_& m);
 void bind_gnn(nb::module_& m);
 void bind_fuzz(nb::module_& m);
+void bind_safety(nb::module_& m);
+void bind_jani(nb::module_& m);
+void bind_mlp(nb::module_& m);

@@ -15,4 +15,7 @@ NB_MODULE(_core, m) {
     bind_asnet(m);
     bind_gnn(m);
     bind_fuzz(m);
+    bind_safety(m);
+    bind_jani(m);
+    bind_mlp(m);
 }

@@ -1,0 +1,88 @@
+// Deciders answer "is this state r-safe?"; every answer leaves bounds behind that the next one starts from.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "safety/bounds.hpp"
+#include "safety/limits.hpp"
+
+namespace misstep::safety {
+
+enum class Verdict : std::uint8_t { safe, unsafe, unknown };
+
+struct Answer {
+    Verdict verdict;
+    LimitHit limit;  // why it is unknown
+    std::uint64_t expanded;
+    double seconds;
+};
+
+class Decider {
+  public:
+    explicit Decider(Game& game) : game_(game), finite_(true), infinite_(false) {}
+    virtual ~Decider() = default;
+
+    // radius may be `infinite`.
+    Answer decide(StateId s, std::uint32_t radius, const Limits& limits);
+    // The least radius up to `most` for which s is safe; nothing if there is none or a limit was hit.
+    std::optional<std::uint32_t> minimal_radius(StateId s, std::uint32_t most, const Limits& limits);
+    // Evidence for the latest answer on s with this radius; empty unless it was safe, or unsafe,
+    // respectively.
+    std::vector<StrategyStep> strategy(StateId s, std::uint32_t radius);
+    std::vector<RefutationStep> refutation(StateId s, std::uint32_t radius);
+    bool refuted(StateId s, std::uint32_t radius);
+    std::uint64_t expanded() const { return total_; }
+    Game& game() { return game_; }
+
+  protected:
+    // Returns when lower(s) >= cap or upper(s) < cap; throws OutOfBudget before.
+    virtual void solve(StateId s, Bounds& bounds, std::uint32_t cap) = 0;
+
+    // The moves of s, counted once per decider; a state without moves is settled on the way.
+    Moves expand(StateId s, Bounds& bounds);
+    // Whether s needs no more work under this cap. Sets the values of leaves that are seen for the first
+    // time.
+    bool closed(StateId s, Bounds& bounds, std::uint32_t cap) {
+        meet(s, bounds);
+        return bounds.lower(s) >= cap || bounds.settled(s);
+    }
+    void meet(StateId s, Bounds& bounds) {
+        bounds.grow(game_.size());
+        if (game_.leaf(s) == Leaf::unsafe) bounds.lose_leaf(s);
+        if (game_.leaf(s) == Leaf::goal) bounds.settle_leaf(s);
+    }
+    // min over moves of cost + max over outcomes of the lower bound; the first move that attains it.
+    struct Backup {
+        std::uint32_t value;
+        std::uint32_t move;
+    };
+    Backup backup(StateId s, Bounds& bounds, std::uint32_t cap);
+
+    Game& game_;
+    Meter meter_;
+
+  private:
+    Bounds& bounds(std::uint32_t radius) { return radius == infinite ? infinite_ : finite_; }
+    Bounds finite_, infinite_;
+    std::vector<bool> counted_;
+    std::uint64_t total_ = 0;
+};
+
+// In which order `level` looks into the outcomes of a move: worth a factor of 50 on refutations.
+// shared: the outcome that most moves of the state have in common, since losing it refutes them all at once;
+// then the least h_u, where the adversary most likely wins; then the last.
+enum class OutcomeOrder : std::uint8_t { shared, last_first, first_first };
+
+std::unique_ptr<Decider> make_level(Game& game, OutcomeOrder order);
+std::unique_ptr<Decider> make_tarjan(Game& game);
+std::unique_ptr<Decider> make_value_iteration(Game& game);
+std::unique_ptr<Decider> make_lao(Game& game);
+std::unique_ptr<Decider> make_lrtdp(Game& game);
+std::unique_ptr<Decider> make_policy_iteration(Game& game);
+// level, tarjan, value-iteration, lao, lrtdp or policy-iteration; throws InputError otherwise.
+std::unique_ptr<Decider> make_decider(const std::string& name, Game& game, OutcomeOrder order);
+
+}  // namespace misstep::safety

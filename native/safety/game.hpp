@@ -1,0 +1,123 @@
+// The game a decider plays: states that are expanded on demand, labelled moves, sets of outcomes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace misstep::safety {
+
+using StateId = std::uint32_t;
+
+// A radius without limit, and the value of a state from which unsafety cannot be avoided.
+inline constexpr std::uint32_t infinite = 0xffffffffu;
+
+// What is known of a state the moment it is generated. Unsafe is tested before goal (Definition 1).
+enum class Leaf : std::uint8_t { none, unsafe, goal };
+
+struct Move {
+    std::uint32_t label;
+    bool deviates;  // this is not what the policy would do
+    std::span<const StateId> outcomes;
+};
+
+// The moves of one state; the policy's own move, where it is applicable, is the first.
+class Moves {
+  public:
+    explicit Moves(const std::uint32_t* data) : data_(data) {}
+    std::uint32_t size() const { return data_[0] >> 1; }
+    bool policy_first() const { return (data_[0] & 1u) != 0; }
+    Move operator[](std::uint32_t i) const {
+        const std::uint32_t* move = data_ + data_[1 + i];
+        return {move[0], !(i == 0 && policy_first()), {move + 2, move[1]}};
+    }
+
+  private:
+    const std::uint32_t* data_;
+};
+
+// Collects the moves of a state while it is generated.
+class MoveSink {
+  public:
+    void clear();
+    void begin(std::uint32_t label);
+    void outcome(StateId s) { outcomes_.push_back(s); }
+    // The label the policy chose, if it chose one; called at most once, at any time.
+    void policy(std::uint32_t label);
+
+  private:
+    friend class Game;
+    struct Entry {
+        std::uint32_t label;
+        std::uint32_t first;
+        std::uint32_t last = 0;
+    };
+    std::vector<Entry> entries_;
+    std::vector<StateId> outcomes_;
+    std::uint32_t policy_ = 0;
+    bool has_policy_ = false;
+};
+
+// Owns the expansions, at addresses that never move. Deciders share one game; each counts its own expansions.
+class Game {
+  public:
+    virtual ~Game() = default;
+    Game() = default;
+    Game(const Game&) = delete;
+    Game& operator=(const Game&) = delete;
+
+    Leaf leaf(StateId s) const { return leaves_[s]; }
+    std::size_t size() const { return leaves_.size(); }
+    Moves moves(StateId s) {
+        if (s >= expansions_.size() || !expansions_[s]) expand(s);
+        return Moves(expansions_[s]);
+    }
+    // h_u: an estimate of how far the state is from unsafety; 0 where nothing is known.
+    virtual double distance(StateId) { return 0; }
+    std::size_t bytes() const { return blocks_.size() * block_words * 4 + leaves_.size() * 16; }
+
+  protected:
+    // Adds the moves of s to the sink, in the order in which they should be tried.
+    virtual void generate(StateId s, MoveSink& sink) = 0;
+    StateId add_state(Leaf leaf) {
+        leaves_.push_back(leaf);
+        return static_cast<StateId>(leaves_.size() - 1);
+    }
+
+  private:
+    static constexpr std::size_t block_words = std::size_t{1} << 16;
+    void expand(StateId s);
+    std::uint32_t* allocate(std::size_t words);
+
+    std::vector<Leaf> leaves_;
+    std::vector<const std::uint32_t*> expansions_;
+    std::vector<std::unique_ptr<std::uint32_t[]>> blocks_;
+    std::size_t used_ = block_words;
+    MoveSink sink_;
+};
+
+// A game given move by move, for tests and for games that do not come from JANI.
+class ExplicitGame final : public Game {
+  public:
+    struct Choice {
+        std::uint32_t label;
+        std::vector<StateId> outcomes;
+    };
+    struct Node {
+        std::vector<Choice> choices;
+        bool unsafe = false;
+        bool goal = false;
+        bool has_policy = false;
+        std::uint32_t policy = 0;
+    };
+    explicit ExplicitGame(std::vector<Node> nodes);
+
+  protected:
+    void generate(StateId s, MoveSink& sink) override;
+
+  private:
+    std::vector<Node> nodes_;
+};
+
+}  // namespace misstep::safety

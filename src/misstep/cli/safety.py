@@ -1,0 +1,10 @@
+"""`misstep safety`: testing policies on JANI models."""
+
+from cyclopts import App
+
+safety = App(name="safety", help="Unsafe runs, bugs and faults of policies on JANI models.")
+safety.command("misstep.cli.safety_test:test", name="test")
+safety.command("misstep.cli.safety_decide:decide", name="decide")
+safety.command("misstep.cli.safety_experiments:experiments", name="experiments")
+safety.command("misstep.cli.safety_models:generate", name="generate")
+safety.command("misstep.cli.safety_models:train", name="train")

@@ -1,0 +1,157 @@
+"""JANI files: the model's text, and what a property says about start, goal and unsafety."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from misstep.errors import InputError, UnsupportedFeature
+
+Json = Any
+
+
+@dataclass(frozen=True)
+class JaniTask:
+    """What the files say, conditions still as JSON."""
+
+    model: str
+    file: str
+    unsafe: Json
+    goal: Json | None
+    start: Json | None
+    network: Path | None
+
+
+def read_text(path: Path) -> str:
+    """A UTF-8 file, with or without a byte order mark."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from None
+
+
+def parse(text: str, file: str) -> Json:
+    """JSON, with the position in the message where it is broken."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{file}:{error.lineno}:{error.colno}: {error.msg}") from None
+    except RecursionError:
+        raise InputError(f"{file}: nested too deeply") from None
+
+
+def read_task(
+    path: Path,
+    *,
+    properties: Path | None = None,
+    name: str | None = None,
+    unsafe: str | None = None,
+    goal: str | None = None,
+) -> JaniTask:
+    """Read a model and the conditions of one property.
+
+    Without `name` the first property that tests a policy (op "PA") counts. `unsafe` and `goal` override it:
+    each is the name of a plain property (`F bad`, `G good`, `Pmax(F bad)`, ...) or a JSON expression.
+    """
+    text = read_text(path)
+    model = parse(text, str(path))
+    if not isinstance(model, dict):
+        raise InputError(f"{path}: a JANI model is a JSON object")
+    known = list(_properties(model, path))
+    if properties is not None:
+        known += list(_properties(parse(read_text(properties), str(properties)), properties))
+    tests = [(p, at) for p, at in known if _expression(p).get("op") == "PA"]
+    if name is not None:
+        tests = [(p, at) for p, at in known if p.get("name") == name]
+        if not tests:
+            names = ", ".join(repr(p.get("name")) for p, _ in known) or "none"
+            raise InputError(f"{path}: no property {name!r}; known are {names}")
+    found: dict[str, Json] = {}
+    network: Path | None = None
+    if tests:
+        expression, base = _expression(tests[0][0]), tests[0][1]
+        if expression.get("op") == "PA":
+            found["unsafe"] = _resolve(expression.get("reach"), base)
+            found["start"] = _resolve(expression.get("start"), base)
+            objective = _resolve(expression.get("objective"), base)
+            found["goal"] = objective.get("goal") if isinstance(objective, dict) else None
+            if isinstance(expression.get("file"), str):
+                network = (base.parent / expression["file"]).resolve()
+        else:
+            found["unsafe"] = predicate(expression, str(base), bad=True)
+    if unsafe is not None:
+        found["unsafe"] = _override(unsafe, known, path, bad=True)
+    if goal is not None:
+        found["goal"] = _override(goal, known, path, bad=False)
+    elif not tests:
+        found["goal"] = next(_plain_goals(known), None)
+    if found.get("unsafe") is None:
+        raise InputError(
+            f"{path}: no unsafety condition; give a property file (--properties) or a condition (--unsafe)"
+        )
+    return JaniTask(text, str(path), found["unsafe"], found.get("goal"), found.get("start"), network)
+
+
+def predicate(expression: Json, where: str, *, bad: bool) -> Json:
+    """The state predicate inside `F p`, `true U p` or `G p`, under filters, quantifiers and Pmin/Pmax.
+
+    With `bad` the answer says when the property is violated: p of `F p` is then the thing to avoid, and `G p`
+    is violated where p is not true.
+    """
+    while isinstance(expression, dict):
+        op = expression.get("op")
+        if op == "filter":
+            expression = expression.get("values")
+        elif op in ("∃", "∀", "Pmin", "Pmax"):
+            expression = expression.get("exp")
+        elif op == "F":
+            return expression.get("exp")
+        elif op == "U" and expression.get("left") is True:
+            return expression.get("right")
+        elif op == "G" and bad:
+            return {"op": "¬", "exp": expression.get("exp")}
+        else:
+            break
+    raise UnsupportedFeature(f"{where}: the property is not of the form F p, true U p or G p")
+
+
+def _properties(document: Json, path: Path) -> Iterator[tuple[dict[str, Json], Path]]:
+    listed = document.get("properties") if isinstance(document, dict) else None
+    for entry in listed if isinstance(listed, list) else []:
+        if isinstance(entry, dict):
+            yield entry, path
+
+
+def _expression(entry: dict[str, Json]) -> dict[str, Json]:
+    expression = entry.get("expression")
+    return expression if isinstance(expression, dict) else {}
+
+
+def _resolve(value: Json, base: Path) -> Json:
+    """Follow `{"file": relative path}`; nothing else is ever opened because a model says so."""
+    if not (isinstance(value, dict) and set(value) == {"file"} and isinstance(value["file"], str)):
+        return value
+    target = base.parent / value["file"]
+    return parse(read_text(target), str(target))
+
+
+def _override(text: str, known: list[tuple[dict[str, Json], Path]], path: Path, *, bad: bool) -> Json:
+    for entry, at in known:
+        if entry.get("name") == text:
+            return predicate(_expression(entry), str(at), bad=bad)
+    if text.lstrip()[:1] not in ("{", '"', "t", "f"):
+        raise InputError(f"{path}: {text!r} is neither the name of a property nor a JSON expression")
+    return parse(text, "condition")
+
+
+def _plain_goals(known: list[tuple[dict[str, Json], Path]]) -> Iterator[Json]:
+    for entry, at in known:
+        try:
+            yield predicate(_expression(entry), str(at), bad=False)
+        except UnsupportedFeature:
+            continue

@@ -1,0 +1,143 @@
+"""Network files: `.nnet` text, PyTorch weights, and the `.jani2nnet` interface that names their inputs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from misstep.errors import InputError
+from misstep.extras import require_extra
+from misstep.formats.jani import parse, read_text
+
+Layers = list[tuple[NDArray[np.float64], NDArray[np.float64]]]
+
+
+@dataclass(frozen=True)
+class Interface:
+    """Which value of the state feeds which input, and which label each output stands for."""
+
+    file: Path
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    filter: bool
+
+
+def read_interface(path: Path) -> Interface:
+    """Read a `.jani2nnet` file. Inputs come out as the names that JaniModel.fields uses."""
+    document = parse(read_text(path), str(path))
+    if not isinstance(document, dict):
+        raise InputError(f"{path}: expected a JSON object")
+    file = document.get("file") or document.get("torch-file")
+    if not isinstance(file, str):
+        raise InputError(f"{path}: $.file: the network's file is missing")
+    inputs, outputs = document.get("input"), document.get("output")
+    if not isinstance(inputs, list) or not isinstance(outputs, list):
+        raise InputError(f"{path}: $.input and $.output must be lists")
+    if not all(isinstance(label, str) for label in outputs):
+        raise InputError(f"{path}: $.output: expected labels")
+    names = tuple(_field(entry, f"{path}: $.input[{i}]") for i, entry in enumerate(inputs))
+    return Interface(path.parent / file, names, tuple(outputs), bool(document.get("filter", False)))
+
+
+def write_interface(path: Path, interface: Interface, hidden: Sequence[int]) -> None:
+    """Write what `read_interface` reads; global scalars and array cells only."""
+    document = {
+        "file": interface.file.name,
+        "filter": interface.filter,
+        "input": [_entry(name) for name in interface.inputs],
+        "elements": list(hidden),
+        "output": list(interface.outputs),
+    }
+    path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+
+def _entry(name: str) -> dict[str, Any]:
+    base, bracket, index = name.partition("[")
+    entry: dict[str, Any] = {"automaton": None, "name": base}
+    if bracket:
+        entry["index"] = int(index.rstrip("]"))
+    return entry
+
+
+def _field(entry: Any, where: str) -> str:
+    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+        raise InputError(f"{where}: expected an object with a name")
+    name, index, automaton = entry["name"], entry.get("index"), entry.get("automaton")
+    if "automaton" not in entry:  # the location of an automaton; its index is that of the instance
+        return f"{name}@location"
+    if isinstance(automaton, dict):
+        name = f"{automaton.get('name')}.{name}"
+    return f"{name}[{index}]" if isinstance(index, int) else name
+
+
+def read_nnet(path: Path) -> Layers:
+    """The layers of an `.nnet` file. Its normalisation lines are read over: policies do not use them."""
+    rows = _rows(read_text(path), str(path))
+    header = next(rows)
+    sizes = [int(size) for size in next(rows)]
+    if len(header) < 3 or len(sizes) != int(header[0]) + 1 or not all(0 < size <= 1 << 16 for size in sizes):
+        raise InputError(f"{path}: the header and the layer sizes do not fit together")
+    for _ in range(5):  # a flag, minima, maxima, means, ranges
+        next(rows)
+    layers: Layers = []
+    for inputs, outputs in pairwise(sizes):
+        weights = [next(rows) for _ in range(outputs)]
+        biases = [next(rows) for _ in range(outputs)]
+        if any(len(row) != inputs for row in weights) or any(len(row) != 1 for row in biases):
+            raise InputError(f"{path}: a row of weights or biases has the wrong length")
+        layers.append((np.array(weights, np.float64), np.array(biases, np.float64)[:, 0]))
+    return layers
+
+
+def _rows(text: str, file: str) -> Iterator[list[float]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.lstrip().startswith("//"):
+            continue
+        try:
+            row = [float(cell) for cell in line.split(",") if cell.strip()]
+        except ValueError:
+            raise InputError(f"{file}:{number}: expected numbers separated by commas") from None
+        if not all(np.isfinite(row)):
+            raise InputError(f"{file}:{number}: a number is not finite")
+        yield row
+    raise InputError(f"{file}: the file ends too early")
+
+
+def write_nnet(path: Path, layers: Layers) -> None:
+    """Write what `read_nnet` reads, with enough digits to read the same numbers back."""
+    sizes = [layers[0][0].shape[1], *(weights.shape[0] for weights, _ in layers)]
+    lines = [
+        "// written by misstep",
+        ",".join(str(n) for n in (len(layers), sizes[0], sizes[-1], max(sizes))) + ",",
+        ",".join(map(str, sizes)) + ",",
+        "0,",
+        *("0," * sizes[0], "0," * sizes[0], "0," * (sizes[0] + 1), "1," * (sizes[0] + 1)),
+    ]
+    for weights, biases in layers:
+        lines += [",".join(repr(float(w)) for w in row) + "," for row in weights]
+        lines += [f"{float(b)!r}," for b in biases]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def read_state_dict(path: Path) -> Layers:
+    """The layers of a PyTorch state dictionary; loaded as weights only, so no code can run."""
+    torch = require_extra("torch", extra="torch", purpose=f"reading {path.name}")
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # torch raises many kinds for a bad file
+        raise InputError(f"{path}: not a PyTorch state dictionary: {error}") from None
+    tensors = (
+        [v.double().numpy() for v in state.values() if hasattr(v, "numpy")] if isinstance(state, dict) else []
+    )
+    weights = [t for t in tensors if t.ndim == 2]
+    biases = [t for t in tensors if t.ndim == 1]
+    if not weights or len(weights) != len(biases):
+        raise InputError(f"{path}: expected linear layers with one weight matrix and one bias each")
+    return [(np.ascontiguousarray(w), np.ascontiguousarray(b)) for w, b in zip(weights, biases, strict=True)]

@@ -1,0 +1,1 @@
+"""Safety testing on JANI models: fuzzing, deciders, bugs, faults, shields."""

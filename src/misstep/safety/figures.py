@@ -1,0 +1,141 @@
+"""Figures as plain SVG text: grouped bars, step curves and log-log scatter plots."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#888888", "#000000", "#dd8833")
+WIDTH, HEIGHT = 460, 300
+LEFT, RIGHT, TOP, BOTTOM = 58, 14, 30, 64
+
+
+@dataclass(frozen=True)
+class Axis:
+    """From values to pixels, linear or logarithmic."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    logarithmic: bool = False
+
+    def __call__(self, value: float) -> float:
+        """The pixel of a value."""
+        low, high = self.low, self.high
+        if self.logarithmic:
+            value, low, high = math.log10(max(value, low)), math.log10(low), math.log10(high)
+        return self.start + (min(value, high) - low) / ((high - low) or 1) * (self.end - self.start)
+
+    def ticks(self) -> list[float]:
+        """A few round values."""
+        if self.logarithmic:
+            return [
+                10.0**k for k in range(math.ceil(math.log10(self.low)), math.floor(math.log10(self.high)) + 1)
+            ]
+        step = 10 ** math.floor(math.log10((self.high - self.low) or 1))
+        while (self.high - self.low) / step < 4:
+            step /= 2
+        return [self.low + i * step for i in range(int((self.high - self.low) / step + 1e-9) + 1)]
+
+
+def _frame(title: str, x_label: str, y_label: str, y: Axis, x: Axis | None) -> list[str]:
+    lines = [
+        f'<text x="{WIDTH / 2}" y="16" text-anchor="middle" font-weight="bold">{escape(title)}</text>',
+        f'<text x="{WIDTH / 2}" y="{HEIGHT - 4}" text-anchor="middle">{escape(x_label)}</text>',
+        f'<text transform="translate(12 {HEIGHT / 2}) rotate(-90)" text-anchor="middle">'
+        f"{escape(y_label)}</text>",
+        f'<rect x="{LEFT}" y="{TOP}" width="{WIDTH - LEFT - RIGHT}" height="{HEIGHT - TOP - BOTTOM}" '
+        'fill="none" stroke="#333"/>',
+    ]
+    lines += [
+        f'<text x="{LEFT - 4}" y="{y(value) + 3:.1f}" text-anchor="end">{value:g}</text>'
+        for value in y.ticks()
+    ]
+    if x is not None:
+        lines += [
+            f'<text x="{x(value):.1f}" y="{HEIGHT - BOTTOM + 12}" text-anchor="middle">{value:g}</text>'
+            for value in x.ticks()
+        ]
+    return lines
+
+
+def _legend(names: Sequence[str]) -> list[str]:
+    lines = []
+    for i, name in enumerate(names):
+        x, y = LEFT + (i % 4) * 98, HEIGHT - BOTTOM + 26 + (i // 4) * 11
+        lines.append(f'<rect x="{x}" y="{y - 7}" width="8" height="8" fill="{COLOURS[i % len(COLOURS)]}"/>')
+        lines.append(f'<text x="{x + 11}" y="{y}">{escape(name)}</text>')
+    return lines
+
+
+def _svg(lines: Sequence[str]) -> str:
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" font-family="sans-serif" '
+        f'font-size="9"><rect width="100%" height="100%" fill="white"/>{"".join(lines)}</svg>\n'
+    )
+
+
+def bars(
+    title: str, y_label: str, groups: Mapping[str, Mapping[str, float]], *, logarithmic: bool = False
+) -> str:
+    """One group of bars for each key, one bar for each of its entries."""
+    names = list(dict.fromkeys(name for group in groups.values() for name in group))
+    values = [v for group in groups.values() for v in group.values() if v > 0]
+    low = 10 ** math.floor(math.log10(min(values))) if logarithmic and values else 0.0
+    y = Axis(low, max(values, default=1.0) * 1.05, HEIGHT - BOTTOM, TOP, logarithmic)
+    lines = _frame(title, "", y_label, y, None)
+    wide = (WIDTH - LEFT - RIGHT) / max(len(groups), 1)
+    for g, (group, entries) in enumerate(groups.items()):
+        x = LEFT + g * wide
+        for i, name in enumerate(names):
+            value = entries.get(name, 0.0)
+            if value <= 0:
+                continue
+            top = y(value)
+            width = wide * 0.8 / len(names)
+            lines.append(
+                f'<rect x="{x + wide * 0.1 + i * width:.1f}" y="{top:.1f}" width="{width:.1f}" '
+                f'height="{HEIGHT - BOTTOM - top:.1f}" fill="{COLOURS[i % len(COLOURS)]}"/>'
+            )
+        short = group if len(group) <= 9 else group[:8] + "…"
+        lines.append(
+            f'<text x="{x + wide / 2:.1f}" y="{HEIGHT - BOTTOM + 10}" text-anchor="middle" font-size="6.5">'
+        )
+        lines.append(f"<title>{escape(group)}</title>{escape(short)}</text>")
+    return _svg(lines + _legend(names))
+
+
+def coverage(title: str, series: Mapping[str, Sequence[float]], count: int) -> str:
+    """The share of `count` states decided within t seconds; `series` holds the times of those that were."""
+    times = [t for ts in series.values() for t in ts]
+    x = Axis(1e-5, max([*times, 1e-4]) * 1.5, LEFT, WIDTH - RIGHT, True)
+    y = Axis(0.0, 1.0, HEIGHT - BOTTOM, TOP)
+    lines = _frame(title, "seconds", f"share of {count} states", y, x)
+    for i, ts in enumerate(series.values()):
+        points = [f"{x(1e-5):.1f},{y(0):.1f}"]
+        for k, t in enumerate(sorted(ts)):
+            points += [f"{x(t):.1f},{y(k / count):.1f}", f"{x(t):.1f},{y((k + 1) / count):.1f}"]
+        points.append(f"{WIDTH - RIGHT},{y(len(ts) / max(count, 1)):.1f}")
+        lines.append(
+            f'<polyline points="{" ".join(points)}" fill="none" stroke="{COLOURS[i % len(COLOURS)]}"/>'
+        )
+    return _svg(lines + _legend(list(series)))
+
+
+def scatter(title: str, x_label: str, series: Mapping[str, Sequence[tuple[float, float]]]) -> str:
+    """Pairs of times on logarithmic axes, with the diagonal."""
+    values = [v for points in series.values() for pair in points for v in pair if v > 0]
+    low, high = min(values, default=1e-5) / 2, max(values, default=1.0) * 2
+    x, y = Axis(low, high, LEFT, WIDTH - RIGHT, True), Axis(low, high, HEIGHT - BOTTOM, TOP, True)
+    lines = _frame(title, x_label, "seconds", y, x)
+    lines.append(f'<line x1="{x(low)}" y1="{y(low)}" x2="{x(high)}" y2="{y(high)}" stroke="#bbb"/>')
+    for i, points in enumerate(series.values()):
+        colour = COLOURS[i % len(COLOURS)]
+        lines += [
+            f'<circle cx="{x(a):.1f}" cy="{y(b):.1f}" r="2" fill-opacity="0.6" fill="{colour}"/>'
+            for a, b in points
+        ]
+    return _svg(lines + _legend(list(series)))

@@ -1,0 +1,142 @@
+"""SafetyTask: a JANI model with its conditions, and states as dictionaries of names and values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from misstep._core import JaniGame, JaniModel, SafetyPolicy
+from misstep.errors import InputError
+from misstep.formats.jani import JaniTask, read_task
+
+Value = int | float | bool | str
+StateDict = dict[str, Value]
+
+
+class SafetyTask:
+    """A model, its unsafety condition, and its goal and start states where it has them."""
+
+    def __init__(
+        self, files: JaniTask, *, constants: Mapping[str, Any] | None = None, ignore_rates: bool = False
+    ):
+        self.files = files
+        self.constants = dict(constants or {})
+        self.model = JaniModel.parse(
+            files.model,
+            files.file,
+            constants=[(name, json.dumps(value)) for name, value in self.constants.items()],
+            ignore_rates=ignore_rates,
+        )
+        self._fields: list[str] = self.model.fields
+        self._index = {name: i for i, name in enumerate(self._fields)}
+        self.labels: list[str] = self.model.labels
+        self._locations = {f"{name}@location": places for name, _, places in self.model.instances}
+
+    @classmethod
+    def load(
+        cls,
+        path: str | Path,
+        *,
+        properties: str | Path | None = None,
+        name: str | None = None,
+        unsafe: str | None = None,
+        goal: str | None = None,
+        constants: Mapping[str, Any] | None = None,
+        ignore_rates: bool = False,
+    ) -> SafetyTask:
+        """Read a model and the conditions of a property; see `misstep.formats.jani.read_task`."""
+        files = read_task(
+            Path(path),
+            properties=Path(properties) if properties else None,
+            name=name,
+            unsafe=unsafe,
+            goal=goal,
+        )
+        return cls(files, constants=constants, ignore_rates=ignore_rates)
+
+    def game(
+        self, policy: SafetyPolicy | None = None, *, horizon: int | None = None, normalised: bool = False
+    ) -> JaniGame:
+        """A fresh game. With a horizon, states after that many steps count as safe ends."""
+        goal = None if self.files.goal is None else json.dumps(self.files.goal)
+        return JaniGame(
+            self.model,
+            json.dumps(self.files.unsafe),
+            goal,
+            policy=policy,
+            horizon=horizon,
+            normalised=normalised,
+        )
+
+    def to_dict(self, values: Sequence[Value]) -> StateDict:
+        """Values by name; locations by name, and only of automata that have more than one."""
+        state: StateDict = {}
+        for name, value in zip(self._fields, values, strict=True):
+            places = self._locations.get(name)
+            if places is None:
+                state[name] = value
+            elif len(places) > 1:
+                state[name] = places[int(value)]
+        return state
+
+    def to_values(self, state: Mapping[str, Any], *, default: Sequence[Value] | None = None) -> list[Value]:
+        """The inverse of `to_dict`; what is not named comes from `default`."""
+        if unknown := set(state) - self._index.keys():
+            raise InputError(f"the model has no variable {sorted(unknown)[0]!r}")
+        values: list[Value] = []
+        for i, name in enumerate(self._fields):
+            places = self._locations.get(name)
+            if name not in state:
+                if places is not None and len(places) == 1:
+                    values.append(0)
+                elif default is None:
+                    raise InputError(f"the state gives no value for {name!r}")
+                else:
+                    values.append(default[i])
+            elif places is not None:
+                if state[name] not in places:
+                    raise InputError(f"{name}: unknown location {state[name]!r}")
+                values.append(places.index(str(state[name])))
+            else:
+                values.append(state[name])
+        return values
+
+    def state(self, game: JaniGame, s: int) -> StateDict:
+        """A state of the game as a dictionary."""
+        return self.to_dict(game.values(s))
+
+    def start_states(self, game: JaniGame, *, count: int = 1000, seed: int = 0) -> list[int]:
+        """S0: the initial states, the listed ones, and up to `count` drawn from a start condition."""
+        initial: list[int] = game.initial()
+        start = self.files.start
+        if start is None:
+            return initial
+        if not isinstance(start, dict):
+            raise InputError(f"{self.files.file}: the start condition is not an object")
+        if start.get("op") != "states-values":
+            found = game.sample(json.dumps(start), count, seed=seed)
+            return list(dict.fromkeys([*initial, *found]))
+        default = game.values(initial[0])
+        listed = [
+            game.add(self.to_values(self._listed(entry), default=default))
+            for entry in start.get("values", [])
+        ]
+        return list(dict.fromkeys([*initial, *listed]))
+
+    def _listed(self, entry: Any) -> StateDict:
+        if not isinstance(entry, dict):
+            raise InputError(f"{self.files.file}: a start state is not an object")
+        state: StateDict = {}
+        for place in entry.get("locations", []):
+            state[f"{place['automaton']}@location"] = place["location"]
+        for item in entry.get("variables", []):
+            value, name = item.get("value"), item.get("var")
+            if isinstance(name, dict):  # {"op": "aa", "exp": array, "index": i}
+                name = f"{name.get('exp')}[{name.get('index')}]"
+            if isinstance(value, list):
+                state.update({f"{name}[{i}]": cell for i, cell in enumerate(value)})
+            else:
+                state[str(name)] = value
+        return {k: v for k, v in state.items() if k in self._index and len(self._locations.get(k, "..")) > 1}

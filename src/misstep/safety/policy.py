@@ -1,0 +1,127 @@
+"""Policies for safety games: networks, tree ensembles, Python functions, all behind one native interface."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from misstep._core import Mlp, SafetyPolicy, mlp_policy, python_policy
+from misstep.errors import InputError, PolicyError
+from misstep.extras import require_extra
+from misstep.formats.nnet import Interface, read_interface, read_nnet, read_state_dict
+from misstep.safety.model import SafetyTask, StateDict
+from misstep.safety.trees import read_trees
+
+Scores = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+PolicyFunction = Callable[[StateDict, tuple[str, ...]], str | None]
+
+
+def load_policy(spec: str, task: SafetyTask, *, filter: bool | None = None) -> SafetyPolicy:
+    """`nnet:FILE.jani2nnet` (what it is says the file it names), `python:MODULE:NAME` or `zoo:NAME`.
+
+    `filter` overrides whether only applicable labels are considered.
+    """
+    kind, _, rest = spec.partition(":")
+    if kind in ("nnet", "onnx", "torch", "trees"):
+        return network_policy(Path(rest), task, filter=filter)
+    if kind == "zoo":
+        return network_policy(zoo_file(rest), task, filter=filter)
+    if kind == "python":
+        module, _, name = rest.partition(":")
+        try:
+            function = getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError) as error:
+            raise PolicyError(f"{spec}: {error}") from None
+        return function_policy(function, task)
+    raise InputError(f"unknown policy {spec!r}; use nnet:FILE.jani2nnet, python:MODULE:NAME or zoo:NAME")
+
+
+def zoo_file(name: str) -> Path:
+    """The interface file of a policy that comes with misstep."""
+    path = Path(__file__).parent / "zoo" / f"{name}.jani2nnet"
+    if not path.is_file():
+        known = ", ".join(sorted(p.stem for p in path.parent.glob("*.jani2nnet")))
+        raise InputError(f"no bundled policy {name!r}; known are {known}")
+    return path
+
+
+def function_policy(function: PolicyFunction, task: SafetyTask) -> SafetyPolicy:
+    """A Python function of (state, applicable labels) that returns a label or None."""
+    labels = task.labels
+    numbers = {label: i for i, label in enumerate(labels)}
+
+    def choose(values: Sequence[Any], applicable: Sequence[int]) -> int | None:
+        try:
+            answer = function(task.to_dict(values), tuple(labels[i] for i in applicable))
+        except Exception as error:
+            raise PolicyError(f"the policy raised {type(error).__name__}: {error}") from error
+        if answer is None:
+            return None
+        if answer not in numbers:
+            raise PolicyError(f"the policy chose {answer!r}, which is not an action of the model")
+        return numbers[answer]
+
+    return python_policy(task.model, choose)
+
+
+def network_policy(path: Path, task: SafetyTask, *, filter: bool | None = None) -> SafetyPolicy:
+    """The network that a `.jani2nnet` file describes."""
+    interface = read_interface(path)
+    known = set(task.model.fields)
+    inputs = [_match(name, known, path) for name in interface.inputs]
+    use_filter = interface.filter if filter is None else filter
+    suffix = interface.file.suffix
+    if suffix in (".nnet", ".pt", ".pth"):
+        layers = read_nnet(interface.file) if suffix == ".nnet" else read_state_dict(interface.file)
+        return mlp_policy(task.model, Mlp(layers), inputs, list(interface.outputs), filter=use_filter)
+    if suffix == ".onnx":
+        return scores_policy(_onnx(interface.file), inputs, interface, task, filter=use_filter)
+    if suffix == ".json":
+        return scores_policy(read_trees(interface.file), inputs, interface, task, filter=use_filter)
+    raise InputError(f"{path}: unknown kind of network file {interface.file.name!r}")
+
+
+def _match(name: str, known: set[str], path: Path) -> str:
+    if name not in known:
+        raise InputError(f"{path}: the model has no variable {name!r}")
+    return name
+
+
+def scores_policy(
+    scores: Scores, inputs: Sequence[str], interface: Interface, task: SafetyTask, *, filter: bool
+) -> SafetyPolicy:
+    """argmax over the scores of one state, the first of equals; as the native networks do it."""
+    columns = [task.model.fields.index(name) for name in inputs]
+    try:
+        outputs = [task.labels.index(label) for label in interface.outputs]
+    except ValueError as error:
+        raise InputError(f"{interface.file}: an output is not an action of the model: {error}") from None
+
+    def choose(values: Sequence[Any], applicable: Sequence[int]) -> int:
+        row = scores(np.array([[float(values[c]) for c in columns]]))[0]
+        if len(row) != len(outputs):
+            raise PolicyError(f"{interface.file}: {len(row)} outputs, {len(outputs)} expected")
+        allowed = [i for i, label in enumerate(outputs) if label in applicable] if filter else []
+        return outputs[max(allowed or range(len(outputs)), key=lambda i: (row[i], -i))]
+
+    return python_policy(task.model, choose)
+
+
+def _onnx(path: Path) -> Scores:
+    onnxruntime = require_extra("onnxruntime", extra="onnx", purpose=f"reading {path.name}")
+    try:
+        session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime raises its own kinds for a bad file
+        raise InputError(f"{path}: not an ONNX network: {error}") from None
+    name = session.get_inputs()[0].name
+
+    def scores(x: NDArray[np.float64]) -> NDArray[np.float64]:
+        (out, *_) = session.run(None, {name: x.astype(np.float32)})
+        return np.asarray(out, np.float64)
+
+    return scores

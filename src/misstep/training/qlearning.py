@@ -1,0 +1,179 @@
+"""Deep Q-learning in numpy: small networks for safety tasks without PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from misstep.formats.nnet import Interface, Layers, write_interface, write_nnet
+from misstep.safety.model import SafetyTask
+from misstep.training.simulator import Rewards, Simulator
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class QSettings:
+    """How to train. Exploration falls linearly over the first half of the steps."""
+
+    hidden: tuple[int, ...] = (32, 32)
+    steps: int = 40_000
+    batch: int = 64
+    learning_rate: float = 1e-3
+    discount: float = 0.98
+    memory: int = 20_000
+    train_every: int = 2
+    copy_every: int = 500
+    checkpoint_every: int = 5000
+    least_exploration: float = 0.05
+    seed: int = 0
+
+
+class QNetwork:
+    """A multi-layer perceptron with ReLU, and Adam to train it."""
+
+    def __init__(self, sizes: Sequence[int], rng: np.random.Generator, *, learning_rate: float) -> None:
+        self.weights = [rng.normal(0, np.sqrt(2 / a), (b, a)) for a, b in pairwise(sizes)]
+        self.biases = [np.zeros(b) for b in sizes[1:]]
+        self._rate, self._time = learning_rate, 0
+        self._moments = [(np.zeros_like(p), np.zeros_like(p)) for p in (*self.weights, *self.biases)]
+
+    def __call__(self, x: Array) -> Array:
+        """Values of all actions for each row."""
+        return self._forward(x)[-1]
+
+    def _forward(self, x: Array) -> list[Array]:
+        values = [x]
+        for k, (w, b) in enumerate(zip(self.weights, self.biases, strict=True)):
+            y = values[-1] @ w.T + b
+            values.append(y if k + 1 == len(self.weights) else np.maximum(y, 0))
+        return values
+
+    def fit(self, x: Array, actions: NDArray[np.int64], targets: Array) -> None:
+        """One step towards the targets of the chosen actions (Huber loss)."""
+        values = self._forward(x)
+        rows = np.arange(len(x))
+        delta = np.zeros_like(values[-1])
+        delta[rows, actions] = np.clip(values[-1][rows, actions] - targets, -1, 1) / len(x)
+        weight_steps: list[Array] = []
+        bias_steps: list[Array] = []
+        for k in reversed(range(len(self.weights))):
+            weight_steps.append(delta.T @ values[k])
+            bias_steps.append(delta.sum(0))
+            if k > 0:
+                delta = (delta @ self.weights[k]) * (values[k] > 0)
+        self._adam([*reversed(weight_steps), *reversed(bias_steps)])
+
+    def _adam(self, gradients: Sequence[Array]) -> None:
+        self._time += 1
+        parameters = (*self.weights, *self.biases)
+        for p, g, (m, v) in zip(parameters, gradients, self._moments, strict=True):
+            m += 0.1 * (g - m)
+            v += 0.001 * (g * g - v)
+            p -= self._rate * (m / (1 - 0.9**self._time)) / (np.sqrt(v / (1 - 0.999**self._time)) + 1e-8)
+
+    def copy_from(self, other: QNetwork) -> None:
+        """Take over the parameters."""
+        self.weights = [w.copy() for w in other.weights]
+        self.biases = [b.copy() for b in other.biases]
+
+
+class _Memory:
+    """The latest transitions, drawn from at random."""
+
+    def __init__(self, size: int, inputs: int, outputs: int) -> None:
+        self._x, self._next = np.zeros((size, inputs)), np.zeros((size, inputs))
+        self._action, self._reward = np.zeros(size, np.int64), np.zeros(size)
+        self._mask = np.zeros((size, outputs), np.bool_)
+        self.count = 0
+
+    def add(self, x: Array, action: int, reward: float, following: Array, mask: NDArray[np.bool_]) -> None:
+        i = self.count % len(self._x)
+        self._x[i], self._action[i], self._reward[i], self._next[i], self._mask[i] = (
+            x,
+            action,
+            reward,
+            following,
+            mask,
+        )
+        self.count += 1
+
+    def draw(
+        self, rng: np.random.Generator, n: int
+    ) -> tuple[Array, NDArray[np.int64], Array, Array, NDArray[np.bool_]]:
+        i = rng.integers(0, min(self.count, len(self._x)), n)
+        return self._x[i], self._action[i], self._reward[i], self._next[i], self._mask[i]
+
+
+def train(
+    task: SafetyTask,
+    settings: QSettings,
+    *,
+    rewards: Rewards | None = None,
+    progress: Callable[[int, float], None] | None = None,
+    checkpoint: Callable[[int, Layers, list[str], list[str]], None] | None = None,
+) -> tuple[Layers, list[str], list[str]]:
+    """Train; the layers (on unscaled inputs), the names of the inputs, and the labels of the outputs.
+
+    Only applicable actions are explored and bootstrapped from, so the network is to be used with the filter.
+    `progress` gets the number of steps and the share of recent episodes that reached the goal; `checkpoint`
+    gets what would be returned, every `checkpoint_every` steps.
+    """
+    rng = np.random.default_rng(settings.seed)
+    simulator = Simulator(task, seed=settings.seed, rewards=rewards)
+    sizes = (len(simulator.inputs), *settings.hidden, len(simulator.labels))
+    network = QNetwork(sizes, rng, learning_rate=settings.learning_rate)
+    target = QNetwork(sizes, rng, learning_rate=settings.learning_rate)
+    target.copy_from(network)
+    memory = _Memory(settings.memory, sizes[0], sizes[-1])
+    ends: list[bool] = []
+    s = simulator.reset()
+    for step in range(settings.steps):
+        x, mask = simulator.look(s)
+        explore = max(settings.least_exploration, 1 - 2 * step / settings.steps)
+        if rng.random() < explore:
+            action = int(rng.choice(np.flatnonzero(mask)))
+        else:
+            action = int(np.argmax(np.where(mask, network(x[None])[0], -np.inf)))
+        reward, over = simulator.step(action)
+        following, next_mask = simulator.look(simulator.state)
+        memory.add(x, action, reward, following, next_mask if not over else np.zeros_like(next_mask))
+        s = simulator.state
+        if over or simulator.steps >= simulator.max_steps:
+            ends.append(simulator.is_goal())
+            s = simulator.reset()
+        if memory.count >= settings.batch and step % settings.train_every == 0:
+            xs, actions, paid, nexts, masks = memory.draw(rng, settings.batch)
+            best = np.where(masks, target(nexts), -np.inf).max(1)
+            network.fit(xs, actions, paid + settings.discount * np.where(masks.any(1), best, 0.0))
+        if step % settings.copy_every == 0:
+            target.copy_from(network)
+            if progress is not None and ends:
+                progress(step, float(np.mean(ends[-100:])))
+        if checkpoint is not None and (step + 1) % settings.checkpoint_every == 0:
+            checkpoint(step + 1, _unscaled(network, simulator), simulator.inputs, simulator.labels)
+    return _unscaled(network, simulator), simulator.inputs, simulator.labels
+
+
+def _unscaled(network: QNetwork, simulator: Simulator) -> Layers:
+    """Fold the scaling of the inputs into the first layer."""
+    layers = [(w.copy(), b.copy()) for w, b in zip(network.weights, network.biases, strict=True)]
+    w, b = layers[0]
+    layers[0] = (w / simulator.half, b - (w / simulator.half) @ simulator.middle)
+    return layers
+
+
+def save(
+    path: Path, layers: Layers, inputs: Sequence[str], outputs: Sequence[str], *, digits: int = 6
+) -> None:
+    """Write `path` (.jani2nnet) and the .nnet file beside it; weights are rounded to keep the files small."""
+    rounded = [(np.round(w, digits), np.round(b, digits)) for w, b in layers]
+    network = path.with_suffix(".nnet")
+    write_nnet(network, rounded)
+    interface = Interface(network, tuple(inputs), tuple(outputs), True)
+    write_interface(path, interface, [w.shape[0] for w, _ in layers[:-1]])

@@ -1,0 +1,101 @@
+"""Episodes on a safety task: the plain environment that Q-learning and the Gymnasium wrapper share."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from misstep.safety.model import SafetyTask
+
+
+@dataclass(frozen=True)
+class Rewards:
+    """What an episode pays. A dead end that is no goal ends it without more."""
+
+    goal: float = 5.0
+    unsafe: float = -1.0
+    step: float = -0.02
+    inapplicable: float = -0.1
+
+
+class Simulator:
+    """One state at a time; outcomes are drawn uniformly from the outcome states.
+
+    Observations are the state's values scaled to [-1, 1] by their bounds. Locations of automata that have
+    only one, and a variable named `step`, say nothing about what to do and are left out.
+    """
+
+    def __init__(
+        self, task: SafetyTask, *, seed: int, rewards: Rewards | None = None, max_steps: int = 200
+    ) -> None:
+        self.task = task
+        self.rewards = rewards or Rewards()
+        self.max_steps = max_steps
+        self.labels = [label for label in task.labels if label]
+        self._game = task.game()
+        self._starts = task.start_states(self._game, count=1000, seed=seed)
+        self._rng = random.Random(seed)
+        single = {f"{name}@location" for name, _, places in task.model.instances if len(places) == 1}
+        fields = task.model.fields
+        self.columns = [i for i, name in enumerate(fields) if name not in single and name != "step"]
+        self.inputs = [fields[i] for i in self.columns]
+        bounds = task.model.bounds
+        pairs = [bounds[i] or (-1.0, 1.0) for i in self.columns]
+        self.middle = np.array([(low + high) / 2 for low, high in pairs])
+        self.half = np.array([max((high - low) / 2, 1e-9) for low, high in pairs])
+        self._number = {label: i for i, label in enumerate(task.labels)}
+        self._output = {self._number[label]: k for k, label in enumerate(self.labels)}
+        self._seen: dict[int, tuple[NDArray[np.float64], NDArray[np.bool_]]] = {}
+        self.state = self._starts[0]
+        self.steps = 0
+
+    def reset(self) -> int:
+        """A random start state that is not over already."""
+        for _ in range(100):
+            self.state = self._rng.choice(self._starts)
+            if not self.is_over(self.state):
+                break
+        self.steps = 0
+        return self.state
+
+    def is_over(self, s: int) -> bool:
+        """Unsafe, goal or dead end."""
+        return self._game.is_unsafe(s) or self._game.is_goal(s) or not self.look(s)[1].any()
+
+    def look(self, s: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """The observation of a state, and which of `labels` are applicable."""
+        if s not in self._seen:
+            values = self._game.values(s)
+            x = (np.array([float(values[i]) for i in self.columns]) - self.middle) / self.half
+            mask = np.zeros(len(self.labels), np.bool_)
+            if not (self._game.is_unsafe(s) or self._game.is_goal(s)):
+                for label, _, _ in self._game.moves(s):
+                    if label in self._output:
+                        mask[self._output[label]] = True
+            self._seen[s] = (x, mask)
+        return self._seen[s]
+
+    def step(self, action: int) -> tuple[float, bool]:
+        """Take the action with this index in `labels`; the reward, and whether the episode is over."""
+        self.steps += 1
+        number = self._number[self.labels[action]]
+        outcomes = next((ts for label, _, ts in self._game.moves(self.state) if label == number), None)
+        if outcomes is None:
+            return self.rewards.inapplicable, False
+        self.state = self._rng.choice(outcomes)
+        if self._game.is_unsafe(self.state):
+            return self.rewards.unsafe, True
+        if self._game.is_goal(self.state):
+            return self.rewards.goal, True
+        return self.rewards.step, self.is_over(self.state)
+
+    def is_goal(self) -> bool:
+        """Whether the episode reached the goal."""
+        return self._game.is_goal(self.state)
+
+    def is_unsafe(self) -> bool:
+        """Whether the episode ended unsafely."""
+        return self._game.is_unsafe(self.state)
