@@ -13,7 +13,9 @@ README = (ROOT / "README.md").read_text()
 
 def test_python_example_runs():
     fuzzing = (ROOT / "docs" / "fuzzing.md").read_text()
-    code = "\n".join(re.findall(r"```python\n(.*?)```", README + fuzzing, re.DOTALL))  # one goes on after another
+    code = "\n".join(
+        re.findall(r"```python\n(.*?)```", README + fuzzing, re.DOTALL)
+    )  # one goes on after another
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "solved 21" in done.stdout
