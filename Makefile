@@ -43,9 +43,12 @@ fuzz: $(VENV)/.built
 	tasks=$${TASKS:-20000}; echo "make fuzz SEED=$$seed TASKS=$$tasks"; \
 	MISSTEP_RANDOM_SEED=$$seed MISSTEP_RANDOM_TASKS=$$tasks $(PYTEST) -n $(JOBS) -q tests/property
 
-# Side by side with Fast Downward; QUICK=1 for rough numbers, JSON=FILE to keep them.
+# Searches side by side with Fast Downward, fuzzing, networks; QUICK=1 for rough numbers, JSON=FILE to keep them.
 bench: $(VENV)/.built $(VENV)/.peers
 	$(BIN)/python -m benchmarks $(if $(QUICK),--quick) $(if $(JSON),--json $(JSON))
+	$(BIN)/python -m benchmarks.fuzzing
+	$(BIN)/python -m benchmarks.asnet
+	$(BIN)/python -m benchmarks.gnn
 
 check: $(VENV)/.built
 	$(BIN)/ruff format --check .

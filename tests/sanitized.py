@@ -1,4 +1,4 @@
-"""Runs pytest on the sanitized native core instead of the installed one: `sanitized.py BUILD_DIR PYTEST_ARGS...`."""
+"""Runs pytest on the sanitized native core: `sanitized.py BUILD_DIR PYTEST_ARGS...`."""
 
 import importlib.util
 import sys

@@ -78,6 +78,8 @@ bool Fuzzer::restore(std::uint32_t parent, const std::vector<ActionId>& walk, st
 FuzzStop Fuzzer::extend(std::size_t size, const Limits& limits) {
     LimitWatch watch(limits);
     std::uint64_t idle = 0;
+    limit_ = watch.look();
+    if (limit_ != LimitHit::kNone) return FuzzStop::kLimit;
     while (pool_.size() < size) {
         limit_ = watch.check(walks_, 0, 20);
         if (limit_ != LimitHit::kNone) return FuzzStop::kLimit;

@@ -1,5 +1,7 @@
 #include "heuristics/exploration.hpp"
 
+#include <algorithm>
+
 namespace misstep {
 
 template <Combine kCombine>
@@ -42,9 +44,8 @@ std::int32_t RelaxedExploration<kCombine>::depth(std::int32_t action) const {
 
 template <Combine kCombine>
 Cost RelaxedExploration<kCombine>::explore(const Word* state, std::span<const FactId> goal) {
-    std::memset(static_cast<void*>(facts_.data()), 0x7f, facts_.size() * sizeof(FactInfo));
-    std::memcpy(static_cast<void*>(actions_.data()), fresh_actions_.data(),
-                actions_.size() * sizeof(ActionInfo));
+    std::ranges::fill(facts_, FactInfo{kInfinity, kInfinity});
+    std::ranges::copy(fresh_actions_, actions_.begin());
     task_.facts_of(state, state_facts_.data());
     for (FactId fact : state_facts_) {
         facts_[static_cast<std::size_t>(fact)] = {0, -1};

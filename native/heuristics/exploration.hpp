@@ -2,7 +2,6 @@
 // action waits for the most expensive of its preconditions (h^max) or for the sum of them (h^add).
 #pragma once
 
-#include <cstring>
 #include <span>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "heuristics/lmcut.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace misstep {
 
@@ -60,9 +59,8 @@ Cost LMCut::compute(const Word* state, std::vector<Landmark>* landmarks) {
 
 // h^max of every fact, by Dijkstra's algorithm; the precondition settled last is the hardest one.
 void LMCut::explore(const Word* state) {
-    std::memset(static_cast<void*>(facts_.data()), 0x7f, facts_.size() * sizeof(FactInfo));
-    std::memcpy(static_cast<void*>(actions_.data()), fresh_actions_.data(),
-                actions_.size() * sizeof(ActionInfo));
+    std::ranges::fill(facts_, FactInfo{kInfinity, kInfinity});
+    std::ranges::copy(fresh_actions_, actions_.begin());
     std::ranges::copy(fresh_free_achievers_, free_achievers_.begin());
     task_.facts_of(state, state_facts_.data());
     for (FactId fact : state_facts_) {

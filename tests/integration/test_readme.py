@@ -12,10 +12,14 @@ README = (ROOT / "README.md").read_text()
 
 
 def test_python_example_runs():
-    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    fuzzing = (ROOT / "docs" / "fuzzing.md").read_text()
+    code = "\n".join(
+        re.findall(r"```python\n(.*?)```", README + fuzzing, re.DOTALL)
+    )  # one goes on after another
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "solved 21" in done.stdout
+    assert "\n99 " in done.stdout  # the last pool entry
 
 
 def test_demo_output_is_the_real_one():

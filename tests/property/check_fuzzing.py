@@ -26,7 +26,7 @@ def unfailed_runs(case: Case, policy: RandomPolicy, *, max_steps: int) -> list[c
 
 
 def check_bias_values(case: Case) -> None:
-    """Native values equal the definitions: with h* the short forms of Propositions 2 and 4 are thereby proven."""
+    """Native values equal the definitions; those with h* are the short forms of Propositions 2 and 4."""
     ff = case.heuristic("ff")
     exact, star = case.exact, plain_fuzzer.star_distance(case)
 
@@ -69,7 +69,7 @@ def check_propositions(case: Case) -> None:
 
 
 def invertible(task: fdr.Task) -> fdr.Task:
-    """The task with every action fully specified on what it writes, and its inverse at the same cost beside it."""
+    """The task with preconditions on all that is written, and an inverse of each action at the same cost."""
     actions = []
     for number, action in enumerate(task.actions):
         pre = {**{v: task.initial[v] for v in action.effect}, **action.precondition}

@@ -1,0 +1,174 @@
+"""Fuzzing sessions, pools and policy runs through the Python API."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import misstep
+from misstep import _core
+from misstep.biases.native import Detour, NoBias, PlanLength
+from misstep.errors import FlakyPolicy, InputError
+from misstep.fuzz import Classic, Fuzz, FuzzProgress, Refined
+from misstep.policy import make_policy_part, per_state, wants_unit_cost
+from misstep.pool import PoolEntry, PoolWriter, read_made_by, read_pool
+from misstep.task import Task
+
+
+@pytest.fixture(scope="module")
+def task() -> Task:
+    folder = Path(misstep.__file__).parent / "data" / "courier"
+    return misstep.load(folder / "domain.pddl", folder / "problem.pddl")
+
+
+def graph(task: Task) -> _core.PolicyGraph:
+    return _core.PolicyGraph(task, _core.HeuristicPolicy(task, "ff"))
+
+
+def pool(task: Task, *, size: int = 40, seed: int = 3) -> list[PoolEntry]:
+    return list(Fuzz(graph(task), Refined(), Detour(), seed=seed, size=size))
+
+
+def test_same_seed_same_pool(task: Task) -> None:
+    assert pool(task) == pool(task)
+    assert pool(task) != pool(task, seed=4)
+
+
+def test_pools_hold_no_state_twice(task: Task) -> None:
+    states = [entry.state for entry in pool(task)]
+    assert len(set(states)) == len(states) == 40
+    assert states[0] == task.initial_state
+
+
+def test_a_smaller_pool_is_the_beginning_of_a_larger_one(task: Task) -> None:
+    assert pool(task, size=15) == pool(task)[:15]
+
+
+@pytest.mark.parametrize("part", [Refined(), Classic(), Refined(novelty=1)])
+def test_continuing_equals_one_session(task: Task, part: Refined | Classic) -> None:
+    bias = PlanLength()
+    whole = list(Fuzz(graph(task), part, bias, seed=1, size=30))
+    for cut in (1, 2, 7, len(whole)):
+        session = Fuzz(graph(task), part, bias, seed=1, size=30, known=whole[:cut])
+        continued = {entry.id: entry for entry in [*whole[:cut], *session]}
+        assert [continued[i] for i in sorted(continued)] == whole
+
+
+def test_novelty(task: Task) -> None:
+    seen: set[str] = set()
+    session = Fuzz(graph(task), Refined(novelty=1, max_idle_walks=200), NoBias(), size=1000)
+    entries = list(session)
+    assert session.stopped == "exhausted" and len(entries) < 60
+    for entry in entries:
+        assert not seen.issuperset(entry.state.facts)
+        seen.update(entry.state.facts)
+
+
+def test_progress_and_limits(task: Task) -> None:
+    seen: list[FuzzProgress] = []
+    session = Fuzz(graph(task), Refined(), NoBias(), size=10**7, max_seconds=0.3, on_progress=seen.append)
+    assert len(list(session)) > 1
+    assert session.stopped in ("seconds", "exhausted")
+    assert seen[-1].pool == max(progress.pool for progress in seen)
+
+
+def test_stop_flag(task: Task) -> None:
+    stop = _core.StopFlag()
+    stop.set()
+    session = Fuzz(graph(task), Refined(), NoBias(), size=1000, stop=stop)
+    assert len(list(session)) == 1 and session.stopped == "stopped"
+
+
+def test_random_policies_are_found_out(task: Task) -> None:
+    calls = 0
+
+    def moody(state: _core.State) -> _core.Action:
+        nonlocal calls
+        calls += 1
+        applicable = task.applicable(state)
+        return applicable[calls % len(applicable)]
+
+    moody_graph = _core.PolicyGraph(task, per_state(moody))
+    with pytest.raises(FlakyPolicy, match="not deterministic"):
+        moody_graph.run(task.batch([e.state for e in pool(task)]), max_steps=200)
+
+
+def test_a_policy_that_raises_can_be_asked_again(task: Task) -> None:
+    fail = True
+
+    def policy(state: _core.State) -> _core.Action | None:
+        if fail:
+            raise RuntimeError("no network today")
+        return None
+
+    unlucky = _core.PolicyGraph(task, per_state(policy))
+    with pytest.raises(RuntimeError, match="no network today"):
+        unlucky.run(task.batch([task.initial_state]))
+    fail = False
+    (run,) = unlucky.run(task.batch([task.initial_state]))
+    assert run.outcome == "stuck" and run.answer is None
+
+
+def test_nonsense_is_illegal(task: Task) -> None:
+    for answer in ("jump", 3, object()):
+        nonsense = _core.PolicyGraph(task, lambda states, answer=answer: [answer] * len(states))
+        (run,) = nonsense.run(task.batch([task.initial_state]))
+        assert run.outcome == "illegal"
+
+
+def test_wrong_number_of_answers(task: Task) -> None:
+    with pytest.raises(InputError, match="1 states and gave 0 answers"):
+        _core.PolicyGraph(task, lambda states: []).run(task.batch([task.initial_state]))
+
+
+def test_pool_files_round_trip(task: Task, tmp_path: Path) -> None:
+    entries, path = pool(task), tmp_path / "pool.jsonl"
+    with PoolWriter(path, made_by={"seed": 3}) as writer:
+        for entry in entries:
+            writer.write(entry)
+    assert read_pool(path, task) == entries
+    assert read_made_by(path) == {"seed": 3}
+    line = json.loads(path.read_text().splitlines()[1])
+    assert line.keys() >= {"id", "facts", "parent", "walk"} and line["facts"][0].startswith("(")
+    path.write_bytes(path.read_bytes()[:-5])  # the writer was killed within the last line
+    assert read_pool(path, task) == entries[:-1]
+    with pytest.raises(InputError, match="exists"):
+        PoolWriter(path, made_by={})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "empty"),
+        ("nonsense\n", "not JSON"),
+        ("[1]\n", "expected an object"),
+        ('{"facts": 3}\n', "`facts`"),
+        ('{"facts": ["(at red nowhere)"]}\n', "not a fact"),
+        ('{"facts": []}\n', "incomplete"),
+        ('{"facts": ["(at red depot)"], "walk": ["(jump)"]}\n', "pool.jsonl:1"),
+        ("\x00\x01\n", "not JSON"),
+    ],
+)
+def test_damaged_pools(task: Task, tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "pool.jsonl"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_pool(path, task)
+
+
+def test_missing_pool(task: Task, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot read"):
+        read_pool(tmp_path / "none.jsonl", task)
+
+
+def test_policy_parts() -> None:
+    assert not wants_unit_cost(make_policy_part("heuristic:ff"))
+    with pytest.raises(InputError, match="unknown policy"):
+        make_policy_part("heuristik:ff")
+    with pytest.raises(InputError, match="is not one of"):
+        make_policy_part("heuristic:fff")
+
+
+def test_classic_biases(task: Task) -> None:
+    with pytest.raises(InputError, match="classic fuzzer"):
+        list(Fuzz(graph(task), Classic(), Detour()))
