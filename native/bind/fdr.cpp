@@ -257,7 +257,7 @@ void bind_fdr(nb::module_& m) {
                     require_same_task(core, *states[i].core, "state");
                     core.space.packer.unpack(states[i].words.data(), values.data() + i * n);
                 }
-                return make_batch(self, core, std::move(values));
+                return make_batch(self, core, states.size(), std::move(values));
             },
             nb::arg("states"),
             nb::sig("def batch(self, states: collections.abc.Sequence[State]) -> StateBatch"))

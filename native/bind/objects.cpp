@@ -32,12 +32,12 @@ std::vector<Word> BatchObject::packed() const {
     return words;
 }
 
-BatchObject make_batch(nb::object task, const TaskObject& core, std::vector<std::int32_t> values) {
+BatchObject make_batch(nb::object task, const TaskObject& core, std::size_t num_states,
+                       std::vector<std::int32_t> values) {
     auto* owned = new std::vector<std::int32_t>(std::move(values));
     nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<std::int32_t>*>(p); });
     std::size_t num_variables = static_cast<std::size_t>(core.task.num_variables());
-    std::size_t n = num_variables == 0 ? 0 : owned->size() / num_variables;
-    return {std::move(task), &core, BatchArray(owned->data(), {n, num_variables}, owner)};
+    return {std::move(task), &core, BatchArray(owned->data(), {num_states, num_variables}, owner)};
 }
 
 std::vector<const Word*> pointers(const std::vector<Word>& packed, std::size_t num_words) {

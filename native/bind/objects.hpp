@@ -60,7 +60,8 @@ struct BatchObject {
     std::vector<Word> packed() const;
 };
 
-BatchObject make_batch(nb::object task, const TaskObject& core, std::vector<std::int32_t> values);
+BatchObject make_batch(nb::object task, const TaskObject& core, std::size_t num_states,
+                       std::vector<std::int32_t> values);
 std::vector<const Word*> pointers(const std::vector<Word>& packed, std::size_t num_words);
 // Throws InputError where the object belongs to another task.
 void require_same_task(const TaskObject& task, const TaskObject& other, const char* what);

@@ -22,7 +22,8 @@ class CallablePolicy final : public Policy {
         std::vector<std::int32_t> values(states.size() * width);
         for (std::size_t i = 0; i < states.size(); ++i)
             core_.space.packer.unpack(states[i], values.data() + i * width);
-        nb::object answers = callable_(make_batch(nb::borrow(task_), core_, std::move(values)));
+        nb::object answers =
+            callable_(make_batch(nb::borrow(task_), core_, states.size(), std::move(values)));
         std::size_t count = 0;
         for (nb::handle answer : answers) {
             if (count < states.size()) actions[count] = action_of(answer);

@@ -38,6 +38,28 @@ struct RegistryObject {
     StateRegistry registry;
 };
 
+// Lets the garbage collector see that states and actions hold their task: a task may keep some of its states.
+template <class Object>
+int traverse(PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<Object>(self)->task.ptr());
+    return 0;
+}
+
+template <class Object>
+int clear(PyObject* self) {
+    nb::inst_ptr<Object>(self)->task.reset();
+    return 0;
+}
+
+template <class Object>
+PyType_Slot* collected() {
+    static PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse<Object>)},
+                                  {Py_tp_clear, reinterpret_cast<void*>(clear<Object>)},
+                                  {0, nullptr}};
+    return slots;
+}
+
 void bind_action(nb::module_& m) {
     nb::class_<ActionObject>(
         m, "Action", "A ground action of a task. Prints as a PDDL atom; compares and hashes by value.")
@@ -67,7 +89,7 @@ void bind_action(nb::module_& m) {
 }
 
 void bind_single_state(nb::module_& m) {
-    nb::class_<StateObject>(m, "State",
+    nb::class_<StateObject>(m, "State", nb::type_slots(collected<StateObject>()),
                             "A state of a task. Prints as PDDL atoms; compares and hashes by value.")
         .def_prop_ro("task", [](const StateObject& s) { return s.task; })
         .def_prop_ro(
@@ -94,7 +116,7 @@ void bind_single_state(nb::module_& m) {
 }
 
 void bind_batch(nb::module_& m) {
-    nb::class_<BatchObject>(m, "StateBatch",
+    nb::class_<BatchObject>(m, "StateBatch", nb::type_slots(collected<BatchObject>()),
                             "Many states as one (n, variables) array; the array is shared, not copied.")
         .def(
             "__init__",
@@ -197,7 +219,7 @@ void bind_registry(nb::module_& m) {
                     r.core->space.packer.unpack(r.registry.state(static_cast<StateId>(
                                                     checked_index(ids[i], r.registry.size(), "state id"))),
                                                 values.data() + i * n);
-                return make_batch(r.task, *r.core, std::move(values));
+                return make_batch(r.task, *r.core, ids.size(), std::move(values));
             },
             nb::arg("ids"));
 }

@@ -190,9 +190,7 @@ def test_real_models_without_a_horizon_end_as_unknown(tmp_path: Path) -> None:
 
 def test_train_and_test(line: Path, tmp_path: Path) -> None:
     policy = tmp_path / "p.jani2nnet"
-    trained = answer(
-        misstep("safety", "train", line, "--out", policy, "--steps", 1500, "--hidden", 8, "--json")
-    )
+    trained = answer(misstep("train", "mlp", line, "--out", policy, "--steps", 1500, "--hidden", 8, "--json"))
     assert trained["steps"] == 1500
     result = misstep("safety", "test", line, "--policy", f"nnet:{policy}", "--runs", 10, "--json")
     assert answer(result)["runs"] == 10

@@ -5,15 +5,12 @@ from __future__ import annotations
 import gc
 import weakref
 
-import pytest
-
 import misstep
 from misstep.reference import fdr
 from misstep.testing.random_tasks import to_sas
 from tests.unit.core_tasks import DELIVERY
 
 
-@pytest.mark.xfail(strict=True, reason="a batch takes its length from the number of values")
 def test_a_batch_of_states_without_variables() -> None:
     action = fdr.Action("(wait)", {}, {}, 3)
     task = misstep.Task(to_sas(fdr.Task(facts=(), initial=(), goal={}, actions=(action,))))
@@ -22,7 +19,6 @@ def test_a_batch_of_states_without_variables() -> None:
     assert misstep.Heuristic(task, "hmax").evaluate(batch).tolist() == [0, 0]
 
 
-@pytest.mark.xfail(strict=True, reason="states hold their task in a way that the collector does not see")
 def test_a_task_that_keeps_one_of_its_states_is_collected() -> None:
     task = misstep.Task(to_sas(DELIVERY))
     task.kept = task.initial_state

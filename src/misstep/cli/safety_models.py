@@ -1,4 +1,4 @@
-"""`misstep safety generate` and `misstep safety train`: benchmarks of our own, and policies for any model."""
+"""`misstep safety generate` and `misstep train mlp`: benchmarks of our own, and policies for any model."""
 
 import json as json_module
 from pathlib import Path
@@ -68,7 +68,7 @@ def train(
 ) -> int:
     """Train a small network with Q-learning on a JANI model.
 
-    Example: misstep safety train line.jani --out line.jani2nnet --hidden 16 16
+    Example: misstep train mlp line.jani --out line.jani2nnet --hidden 16 16
     """
     from misstep.safety.model import SafetyTask
     from misstep.training.qlearning import QSettings, save
