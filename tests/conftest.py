@@ -11,11 +11,9 @@ from tests.data import NO_DATA, data_folder
 
 _COURIER = Path(__file__).parents[1] / "src" / "misstep" / "data" / "courier"
 COURIER = _COURIER / "domain.pddl", _COURIER / "problem.pddl"
-# Jobs that a script starts in the background inherit an ignored Ctrl-C; tests send it to programs that they start.
-if (
-    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    and threading.current_thread() is threading.main_thread()
-):
+# Background jobs of a script inherit an ignored Ctrl-C; tests send it to programs that they start.
+_IS_MAIN = threading.current_thread() is threading.main_thread()
+if _IS_MAIN and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 # Test workers share the machine; numpy's threads would only wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
