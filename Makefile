@@ -67,7 +67,7 @@ sanitize: $(VENV)/.built
 	$(BIN)/cmake --build $(SANITIZED)
 	$(SANITIZED)/native_tests
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
-	    MISSTEP_RANDOM_TASKS=300 $(BIN)/python tests/sanitized.py $(SANITIZED) tests/unit tests/property -q
+	    MISSTEP_RANDOM_TASKS=200 MISSTEP_RANDOM_GAMES=1000 $(BIN)/python tests/sanitized.py $(SANITIZED) tests/unit tests/property -q
 
 format: $(VENV)/.built
 	$(BIN)/ruff format .

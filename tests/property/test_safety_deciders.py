@@ -14,7 +14,7 @@ from tests.property.safety_games import Node, deviations, random_game
 
 ALGORITHMS = ("level", "tarjan", "value-iteration", "lao", "lrtdp", "policy-iteration")
 RADII = (0, 1, 2, 3, None)
-GAMES, CHUNKS = 20_000, 8
+GAMES, CHUNKS = int(os.environ.get("MISSTEP_RANDOM_GAMES", "20000")), 8
 # By default the certificates of every eighth game, and of some others, are checked and tampered with.
 ALL_CERTIFICATES = "MISSTEP_ALL_CERTIFICATES" in os.environ
 
