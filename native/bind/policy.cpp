@@ -122,9 +122,6 @@ nb::object run_all(nb::object self, const BatchObject& starts, std::uint32_t max
     GraphObject& g = nb::cast<GraphObject&>(self);
     require_same_task(*g.core, *starts.core, "batch");
     std::vector<Word> packed = starts.packed();
-    std::vector<StateId> ids;
-    for (const Word* state : pointers(packed, g.core->space.num_words()))
-        ids.push_back(g.graph->insert(state));
     Limits limits = make_limits(std::nullopt, max_seconds, std::nullopt, stop);
     std::vector<RunInfo> runs;
     try {

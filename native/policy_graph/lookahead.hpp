@@ -1,0 +1,27 @@
+// The lookahead oracle: all paths up to a depth, then the policy (Steinmetz et al. 2022, section 4.4).
+#pragma once
+
+#include "policy_graph/policy_graph.hpp"
+
+namespace misstep {
+
+struct LookaheadOptions {
+    std::uint32_t depth = 2;
+    Cost bound = kInfinity;          // only plans cheaper than this are of interest
+    std::uint32_t max_steps = 1000;  // of a policy run
+    std::uint64_t max_leaves = 100'000;
+    Limits limits;
+};
+
+struct LookaheadResult {
+    std::vector<ActionId> plan;  // the cheapest one found
+    Cost cost = kInfinity;       // of the plan; infinite where there is none below the bound
+    LimitHit limit = LimitHit::kNone;
+    std::uint64_t leaves = 0;  // distinct states from which the policy was run
+};
+
+// The cheapest plan that makes at most `depth` free choices and then follows the policy; goals on the way
+// count.
+LookaheadResult lookahead(PolicyGraph& graph, StateId start, const LookaheadOptions& options);
+
+}  // namespace misstep
