@@ -59,7 +59,7 @@ class Campaign:
     result: Finished = field(default_factory=Finished)
 
     def events(self) -> Iterator[Event]:
-        """Runs the test. Ends early where the time is up or the stop flag is set; the last event says how it went."""
+        """Runs the test; ends early where the time is up or the stop flag is set. The last event sums it up."""
         start = time.perf_counter()
         limit = self.settings.max_seconds
         lab = Lab(

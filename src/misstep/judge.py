@@ -20,7 +20,7 @@ class Objective(Protocol):
         ...
 
     def value(self, cost: float, /) -> float:
-        """The value of a run, or of the best plan, that costs so much; infinity: the goal is never reached."""
+        """The value of a run or plan of this cost; infinity: the goal is never reached."""
         ...
 
 

@@ -108,7 +108,10 @@ def read_pool(path: Path, task: Task) -> list[PoolEntry]:
             PoolEntry(
                 id=_number(line.get("id", len(entries)), f"{where}: `id`"),
                 state=state,
-                parent=None if line.get("parent") is None else _number(line["parent"], f"{where}: `parent`"),
+                # -1 is how other tools say that there is none.
+                parent=None
+                if line.get("parent") in (None, -1)
+                else _number(line["parent"], f"{where}: `parent`"),
                 walk=actions,
                 rng=_rng(line.get("rng"), where),
             )
