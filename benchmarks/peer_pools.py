@@ -67,7 +67,7 @@ def report(path: Path, oracle: str, *, localise: bool) -> None:
     if wrong:
         print(f"    CONTRADICTED by h*: {wrong}")
     if missed:
-        print(f"    bugs by h* that are not flagged: {missed}")
+        print(f"    {len(missed)} bugs by h* are not flagged, such as {missed[:5]}")
 
 
 def exact(peer: dict[str, Any]) -> dict[int, float]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from misstep._core import PolicyGraph, StopFlag
 from misstep.bound import Bound
 from misstep.certificate import is_search_based, make_certificate
+from misstep.errors import InputError
 from misstep.events import BugFound, Cleared, Event, Finished, PoolGrown, Tested
 from misstep.evidence import plan_claim
 from misstep.families import BugSummary, families, regions, share_with_unique_pair
@@ -60,6 +61,7 @@ class Campaign:
 
     def events(self) -> Iterator[Event]:
         """Runs the test; ends early where the time is up or the stop flag is set. The last event sums it up."""
+        require_clear_names(self.task)
         start = time.perf_counter()
         limit = self.settings.max_seconds
         lab = Lab(
@@ -199,6 +201,18 @@ class Campaign:
         if self.out is not None:
             self.out.event(event.as_json())
         return event
+
+
+def require_clear_names(task: Task) -> None:
+    """Certificates name actions, so a name must not stand for two things; PDDL never makes such tasks."""
+    meaning: dict[str, tuple[object, int]] = {}
+    for action in task.actions:
+        here = (sorted(action.effect), action.cost)
+        if meaning.setdefault(action.name, here) != here:
+            raise InputError(
+                f"{task.source}: two actions with different effects or costs are called {action.name}; "
+                "certificates name actions, so rename one of them"
+            )
 
 
 def _summary(case: Case, gap: Bound, fault: Fault | None) -> BugSummary:
