@@ -1,4 +1,4 @@
-"""Oracles on the pools of the peer tool: verdicts beside its own, exact costs, CPU seconds without the policy.
+"""Oracles on the pools of the peer tool: verdicts beside its own, exact costs, CPU seconds sans policy.
 
 python -m benchmarks.peer_pools [--oracle TEXT] [--only NAME]
 """
@@ -31,7 +31,7 @@ def main() -> None:
     options = parser.parse_args()
     print(f"oracle: {options.oracle}")
     print(
-        f"{'pool':42} solved  bugs (qual) cleared (search) unknown  seconds  policy   peer's bugs (CPU seconds)"
+        f"{'pool':42} solved  bugs (qual) cleared (search) unknown  seconds  policy   peer's bugs (seconds)"
     )
     for peer in sorted((DATA / "peer-pools").glob("*.peer.json")):
         if options.only not in peer.name:

@@ -60,7 +60,7 @@ class Campaign:
     result: Finished = field(default_factory=Finished)
 
     def events(self) -> Iterator[Event]:
-        """Runs the test; ends early where the time is up or the stop flag is set. The last event sums it up."""
+        """Runs the test; ends early where the time is up or the stop flag is set. The last event sums up."""
         require_clear_names(self.task)
         start = time.perf_counter()
         limit = self.settings.max_seconds

@@ -66,14 +66,8 @@ class RunDirectory:
             raise _full(self.path / name, error) from None
 
     def certificate(self, name: str, certificate: Mapping[str, Any]) -> None:
-        """Writes one certificate, complete or not at all."""
-        target = self.path / BUGS / f"{name}.json"
-        draft = target.with_suffix(".part")
-        try:
-            draft.write_text(json.dumps(certificate, indent=1) + "\n", encoding="utf-8")
-            draft.replace(target)
-        except OSError as error:
-            raise _full(target, error) from None
+        """Writes one certificate."""
+        write_object(self.path / BUGS / f"{name}.json", certificate)
 
     def close(self) -> None:
         """Closes the logs."""
@@ -116,6 +110,16 @@ def read_object(path: Path) -> dict[str, Any]:
         raise InputError(f"{path}: cannot read: {error.strerror}") from None
     except (ValueError, RecursionError):
         raise InputError(f"{path}: this is no JSON object") from None
+
+
+def write_object(path: Path, value: Mapping[str, object]) -> None:
+    """Writes a file with one JSON object, complete or not at all."""
+    draft = path.with_suffix(".part")
+    try:
+        draft.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+        draft.replace(path)
+    except OSError as error:
+        raise _full(path, error) from None
 
 
 def to_toml(values: Mapping[str, object]) -> str:

@@ -193,10 +193,10 @@ class OptimalPolicy:
                 if cost == math.inf:
                     continue
                 for action, after in case.reference.successors(state):
-                    if action.cost + case.exact[after] == cost and after in steps:
-                        if steps[after] + 1 < steps.get(state, 10**9):
-                            steps[state] = steps[after] + 1
-                            changed = True
+                    best = action.cost + case.exact[after] == cost
+                    if best and after in steps and steps[after] + 1 < steps.get(state, 10**9):
+                        steps[state] = steps[after] + 1
+                        changed = True
         self.steps = steps
 
     def __call__(self, states: core.StateBatch) -> list[core.Action | None]:
@@ -207,9 +207,9 @@ class OptimalPolicy:
         for number, action in enumerate(self.case.reference.actions):
             if action.applicable(state):
                 after = action.apply(state)
-                if action.cost + exact[after] == exact[state] < math.inf:
-                    if best is None or self.steps[after] < best[0]:
-                        best = (self.steps[after], number)
+                is_best = action.cost + exact[after] == exact[state] < math.inf
+                if is_best and (best is None or self.steps[after] < best[0]):
+                    best = (self.steps[after], number)
         return None if best is None else self.case.native.actions[best[1]]
 
 

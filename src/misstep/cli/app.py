@@ -31,6 +31,8 @@ _COMMANDS = (
     "fuzz",
     "plan",
     "verify",
+    "replay",
+    "shrink",
     "safety",
     "train",
     "serve",
