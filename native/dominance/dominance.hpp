@@ -1,0 +1,69 @@
+// Dominance functions: D(s,t) <= h*(s) - h*(t) for all states s that have a plan (Torralba 2017).
+#pragma once
+
+#include "dominance/relation.hpp"
+
+namespace misstep {
+
+struct DominanceOptions {
+    FactorOptions factors;
+    Limits limits;
+};
+
+// A plan that D promises and that could not be built: D is wrong.
+struct DominanceDefect : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+class Dominance {
+  public:
+    Dominance(const StateSpace& space, const DominanceOptions& options);
+
+    std::size_t num_factors() const { return task_.factors.size(); }
+    const FactoredTask& task() const { return task_; }
+    const StateSpace& space() const { return space_; }
+    const std::vector<DominanceValue>& values(std::size_t factor) const { return values_[factor]; }
+    // What ended the computation early; the function is sound nevertheless, but knows less.
+    LimitHit limit() const { return limit_; }
+    // Whether it is only the distance by tau moves, since a limit was hit before the fixed point.
+    bool is_fallback() const { return is_fallback_; }
+    bool is_merged() const { return is_merged_; }
+
+    // The abstract states of a state, one a factor; kPruned where it is unreachable or dead there.
+    void project(const Word* state, std::int32_t* out) const {
+        for (std::size_t i = 0; i < task_.factors.size(); ++i)
+            out[i] = task_.factors[i].projection(space_.packer, state);
+    }
+    // Between projected states; kNever for minus infinity. Speaks of s only where h*(s) is finite.
+    DominanceValue value(const std::int32_t* s, const std::int32_t* t) const {
+        std::int64_t sum = 0;
+        for (std::size_t i = 0; i < values_.size(); ++i) {
+            if (s[i] == kPruned || t[i] == kPruned) return kNever;
+            DominanceValue v = values_[i][static_cast<std::size_t>(s[i]) * sizes_[i] + t[i]];
+            if (v == kNever) return kNever;
+            sum += v;
+        }
+        return sum < -kFiniteLimit ? kNever : static_cast<DominanceValue>(sum);
+    }
+    DominanceValue value(const Word* s, const Word* t) const;
+
+    // A plan of t with cost at most that of s's plan minus D(s,t), which must not be minus infinity. Throws
+    // InputError where the plan is none of s, DominanceDefect where D promised too much.
+    std::vector<ActionId> carry(const Word* s, const std::vector<ActionId>& plan, const Word* t) const;
+
+    // Replaces the values by those of a file; throws InputError unless they satisfy the fixed point.
+    void replace_values(std::vector<std::vector<DominanceValue>> values);
+
+  private:
+    void compute(const DominanceOptions& options, LimitWatch& watch);
+
+    const StateSpace& space_;
+    FactoredTask task_;
+    std::vector<std::size_t> sizes_;
+    std::vector<std::vector<DominanceValue>> values_;  // by factor: s * size + t
+    std::unique_ptr<TauMoves> tau_;
+    LimitHit limit_ = LimitHit::kNone;
+    bool is_fallback_ = false, is_merged_ = false;
+};
+
+}  // namespace misstep
