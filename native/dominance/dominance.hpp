@@ -8,16 +8,12 @@ namespace misstep {
 struct DominanceOptions {
     FactorOptions factors;
     Limits limits;
-};
-
-// A plan that D promises and that could not be built: D is wrong.
-struct DominanceDefect : std::runtime_error {
-    using std::runtime_error::runtime_error;
+    bool fixed_point = true;  // otherwise only what tau moves give, until replace_values()
 };
 
 class Dominance {
   public:
-    Dominance(const StateSpace& space, const DominanceOptions& options);
+    Dominance(Dominance&&) = default;
 
     std::size_t num_factors() const { return task_.factors.size(); }
     const FactoredTask& task() const { return task_; }
@@ -39,13 +35,22 @@ class Dominance {
         std::int64_t sum = 0;
         for (std::size_t i = 0; i < values_.size(); ++i) {
             if (s[i] == kPruned || t[i] == kPruned) return kNever;
-            DominanceValue v = values_[i][static_cast<std::size_t>(s[i]) * sizes_[i] + t[i]];
+            DominanceValue v = factor_value(i, s[i], t[i]);
             if (v == kNever) return kNever;
             sum += v;
         }
         return sum < -kFiniteLimit ? kNever : static_cast<DominanceValue>(sum);
     }
     DominanceValue value(const Word* s, const Word* t) const;
+    DominanceValue factor_value(std::size_t factor, std::int32_t s, std::int32_t t) const {
+        if (values_[factor].empty()) return s == t ? 0 : kNever;  // there was no memory for more
+        return values_[factor][static_cast<std::size_t>(s) * sizes_[factor] + static_cast<std::size_t>(t)];
+    }
+    // D_j^L between two labels; kNoLabel stands for doing nothing.
+    DominanceValue label_value(std::size_t factor, LabelId label, LabelId other) const;
+    // kNoLabel for actions that change no factor or that no plan needs.
+    LabelId label_of(ActionId action) const { return label_of_[action]; }
+    const TauMoves& tau() const { return *tau_; }
 
     // A plan of t with cost at most that of s's plan minus D(s,t), which must not be minus infinity. Throws
     // InputError where the plan is none of s, DominanceDefect where D promised too much.
@@ -55,15 +60,25 @@ class Dominance {
     void replace_values(std::vector<std::vector<DominanceValue>> values);
 
   private:
+    friend Dominance make_dominance(const StateSpace& space, const DominanceOptions& options);
+    Dominance(const StateSpace& space, const DominanceOptions& options, LimitWatch& watch);
     void compute(const DominanceOptions& options, LimitWatch& watch);
+    void take_values(const std::vector<Relation>& relations);
+    void forget_values();
 
     const StateSpace& space_;
     FactoredTask task_;
     std::vector<std::size_t> sizes_;
     std::vector<std::vector<DominanceValue>> values_;  // by factor: s * size + t
+    std::vector<std::vector<DominanceValue>> label_values_;  // by factor: group * groups + group
+    std::vector<LabelId> label_of_;
     std::unique_ptr<TauMoves> tau_;
     LimitHit limit_ = LimitHit::kNone;
     bool is_fallback_ = false, is_merged_ = false;
 };
+
+// The function for a task. Where a limit ends merged factors early, that of the atomic ones if there was time
+// for it, otherwise distances by tau moves.
+Dominance make_dominance(const StateSpace& space, const DominanceOptions& options);
 
 }  // namespace misstep

@@ -38,7 +38,7 @@
 
 namespace misstep {
 
-LabelDominance::LabelDominance(const FactoredTask& task, std::vector<Relation>& relations)
+LabelDominance::LabelDominance(const FactoredTask& task, std::vector<Relation>& relations, bool is_check)
     : task_(task), relations_(relations), values_(task.factors.size()), relevant_(task.labels.size()) {
     for (LabelId label = 0; label < task.labels.size(); ++label)
         for (std::size_t j = 0; j < task.factors.size(); ++j)
@@ -46,7 +46,7 @@ LabelDominance::LabelDominance(const FactoredTask& task, std::vector<Relation>& 
     for (const Factor& factor : task.factors) {
         Cost highest = 0;
         for (Cost h : factor.goal_distance) highest = std::max(highest, std::min(h, kFiniteLimit / 2));
-        worst_useful_.push_back(kTruncation - highest);
+        worst_useful_.push_back(is_check ? -kFiniteLimit : kTruncation - highest);
     }
 }
 
@@ -58,7 +58,7 @@ DominanceValue LabelDominance::value(std::size_t factor, LabelId label, LabelId 
 void LabelDominance::update(const std::vector<bool>& is_changed) {
     const std::size_t num_factors = task_.factors.size();
     for (std::size_t j = 0; j < num_factors; ++j)
-        if (is_changed[j]) values_[j] = relations_[j].label_values();
+        if (is_changed[j]) values_[j] = label_values(task_.factors[j], relations_[j].values());
     if (candidates_.empty()) {
         candidates_.resize(task_.labels.size());
         for (LabelId label = 0; label < task_.labels.size(); ++label) {
@@ -128,8 +128,19 @@ void LabelDominance::collect(LabelId label, std::vector<std::vector<std::vector<
     }
 }
 
+bool is_fixed_point(const FactoredTask& task, std::vector<Relation>& relations) {
+    LabelDominance labels(task, relations, true);
+    labels.update(std::vector<bool>(relations.size(), true));
+    const Limits no_limits;
+    LimitWatch watch(no_limits);
+    LimitHit limit = LimitHit::kNone;
+    for (Relation& relation : relations)
+        if (relation.run(watch, 0, limit)) return false;
+    return true;
+}
+
 LimitHit find_fixed_point(const FactoredTask& task, std::vector<Relation>& relations, LimitWatch& watch) {
-    LabelDominance labels(task, relations);
+    LabelDominance labels(task, relations, false);
     std::vector<bool> is_changed(relations.size(), true);
     std::size_t bytes = 0;
     for (const Relation& relation : relations) bytes += relation.bytes();

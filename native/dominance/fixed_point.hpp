@@ -8,7 +8,8 @@ namespace misstep {
 // What labels are worth against each other outside a factor: sums of D_j^L over the other factors.
 class LabelDominance {
   public:
-    LabelDominance(const FactoredTask& task, std::vector<Relation>& relations);
+    // `is_check`: values may lie below the truncation.
+    LabelDominance(const FactoredTask& task, std::vector<Relation>& relations, bool is_check);
 
     // Takes over the factors' values and tells them how their labels may be answered now.
     // `is_changed` says which factors changed since the last time.
@@ -34,5 +35,8 @@ class LabelDominance {
 // Lowers the relations to their greatest common fixed point. Where a limit is hit they are left half done:
 // then only Relation::fall_back is sound.
 LimitHit find_fixed_point(const FactoredTask& task, std::vector<Relation>& relations, LimitWatch& watch);
+
+// Whether nothing can be lowered in relations that were loaded.
+bool is_fixed_point(const FactoredTask& task, std::vector<Relation>& relations);
 
 }  // namespace misstep

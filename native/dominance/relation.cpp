@@ -167,10 +167,11 @@ void Relation::lower(std::int32_t s, const DominanceValue* row, DominanceValue b
     const std::size_t n = static_cast<std::size_t>(size_);
     DominanceValue* values = values_.data() + at(s, 0);
     const DominanceValue* floor = floor_.data() + at(s, 0);
+    const DominanceValue truncation = truncation_;
     DominanceValue difference = 0, truncated = 0;
     for (std::size_t t = 0; t < n; ++t) {
         DominanceValue lowered = std::min(row[t] + bonus, values[t]);
-        DominanceValue kept = lowered < kTruncation ? floor[t] : std::max(lowered, floor[t]);
+        DominanceValue kept = lowered < truncation ? floor[t] : std::max(lowered, floor[t]);
         difference |= kept ^ values[t];
         truncated |= static_cast<DominanceValue>((lowered > -kFiniteLimit) & (kept < lowered));
         values[t] = kept;
@@ -184,6 +185,22 @@ void Relation::lower(std::int32_t s, const DominanceValue* row, DominanceValue b
 }
 
 void Relation::fall_back() { values_ = floor_; }
+
+bool Relation::load(std::vector<DominanceValue> values) {
+    truncation_ = -kFiniteLimit;
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (values[i] > values_[i] || (values[i] <= -kFiniteLimit && values[i] != kNever)) return false;
+    values_ = std::move(values);
+    is_row_dirty_.assign(is_row_dirty_.size(), 1);
+    for (std::int32_t s = 0; s < size_; ++s) push(s);
+    return true;
+}
+
+bool Relation::is_below_fallback() const {
+    for (std::size_t i = 0; i < values_.size(); ++i)
+        if (values_[i] > floor_[i]) return false;
+    return true;
+}
 
 void Relation::close(LimitWatch& watch, LimitHit& limit) {
     const std::size_t n = static_cast<std::size_t>(size_);
@@ -203,16 +220,16 @@ void Relation::close(LimitWatch& watch, LimitHit& limit) {
     }
 }
 
-std::vector<DominanceValue> Relation::label_values() const {
-    const std::size_t num_groups = factor_.groups.size();
+std::vector<DominanceValue> label_values(const Factor& factor, const std::vector<DominanceValue>& values_of) {
+    const std::size_t num_groups = factor.groups.size();
     std::vector<DominanceValue> result(num_groups * num_groups, kFiniteLimit);
     std::vector<std::int32_t> count(num_groups * num_groups, 0);
-    std::vector<std::vector<std::pair<GroupId, std::int32_t>>> out(static_cast<std::size_t>(size_));
+    std::vector<std::vector<std::pair<GroupId, std::int32_t>>> out(static_cast<std::size_t>(factor.num_states));
     for (std::size_t group = 1; group < num_groups; ++group)
-        for (Transition t : factor_.groups[group]) out[t.from].push_back({static_cast<GroupId>(group), t.to});
-    for (std::int32_t state = 0; state < size_; ++state) {
+        for (Transition t : factor.groups[group]) out[t.from].push_back({static_cast<GroupId>(group), t.to});
+    for (std::int32_t state = 0; state < factor.num_states; ++state) {
         auto answer = [&](GroupId label, std::int32_t target) {
-            const DominanceValue* values = values_.data() + at(target, 0);
+            const DominanceValue* values = values_of.data() + static_cast<std::size_t>(target) * static_cast<std::size_t>(factor.num_states);
             DominanceValue* of_label = result.data() + static_cast<std::size_t>(label) * num_groups;
             std::int32_t* count_of_label = count.data() + static_cast<std::size_t>(label) * num_groups;
             of_label[kIdentity] = std::min(of_label[kIdentity], values[state]);
@@ -232,7 +249,7 @@ std::vector<DominanceValue> Relation::label_values() const {
     }
     for (std::size_t label = 0; label < num_groups; ++label) {
         std::int32_t transitions =
-            label == kIdentity ? size_ : static_cast<std::int32_t>(factor_.groups[label].size());
+            label == kIdentity ? factor.num_states : static_cast<std::int32_t>(factor.groups[label].size());
         for (std::size_t other = 0; other < num_groups; ++other)
             if (count[label * num_groups + other] < transitions) result[label * num_groups + other] = kNever;
     }

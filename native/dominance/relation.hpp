@@ -31,16 +31,16 @@ class Relation {
     // What labels of a group may be answered by: every one of `ways` is an obligation of its own.
     void set_answers(GroupId group, std::vector<Answers> ways);
     bool is_stable() const { return queue_.empty(); }
+    // Values of a file, as they are; the next run() finds out whether anything is wrong with them. Whether they
+    // respect the start values.
+    bool load(std::vector<DominanceValue> values);
+    bool is_below_fallback() const;
     // Lowers values until every transition is answered; whether any changed.
     bool run(LimitWatch& watch, std::size_t other_bytes, LimitHit& limit);
     // Minus the distances by tau moves: a dominance function that needs no fixed point.
     void fall_back();
     // D(s,t) becomes at least D(s,x) + D(x,t) for all x, which keeps a fixed point one.
     void close(LimitWatch& watch, LimitHit& limit);
-
-    // D^L(l, l') for all groups: the worst over transitions of one of the best of the other, from the same
-    // state.
-    std::vector<DominanceValue> label_values() const;
 
   private:
     struct Incoming {
@@ -72,8 +72,13 @@ class Relation {
     std::size_t queue_head_ = 0;
     std::vector<std::uint8_t> is_queued_, is_row_dirty_;
     std::vector<DominanceValue> row_, best_;
+    DominanceValue truncation_ = kTruncation;
     bool changed_ = false, was_truncated_ = false;
     std::uint64_t work_ = 0;
 };
+
+// D^L(l, l') for all groups of a factor, by group * groups + group: the worst over transitions of one of the
+// best of the other from the same state.
+std::vector<DominanceValue> label_values(const Factor& factor, const std::vector<DominanceValue>& values);
 
 }  // namespace misstep
