@@ -18,3 +18,4 @@ void bind_safety(nb::module_& m);
 void bind_jani(nb::module_& m);
 void bind_mlp(nb::module_& m);
 void bind_dominance(nb::module_& m);
+void bind_bounds(nb::module_& m);

@@ -38,9 +38,8 @@ void make(DominanceObject* self, nb::object task, const std::string& factors, st
     options.fixed_point = fixed_point;
     options.limits = make_limits(std::nullopt, max_seconds, max_memory_mb, stop);
     std::unique_ptr<Dominance> dominance;
-    run_interruptible(options.limits, [&] {
-        dominance = std::make_unique<Dominance>(make_dominance(core.space, options));
-    });
+    run_interruptible(options.limits,
+                      [&] { dominance = std::make_unique<Dominance>(make_dominance(core.space, options)); });
     new (self) DominanceObject{std::move(task), &core, std::move(dominance)};
 }
 
@@ -104,7 +103,8 @@ ValueMatrix factor_values(const DominanceObject& self, std::size_t i) {
 
 void replace_values(DominanceObject& self, const std::vector<ConstValueMatrix>& matrices) {
     std::vector<std::vector<DominanceValue>> all;
-    for (const ConstValueMatrix& matrix : matrices) all.emplace_back(matrix.data(), matrix.data() + matrix.size());
+    for (const ConstValueMatrix& matrix : matrices)
+        all.emplace_back(matrix.data(), matrix.data() + matrix.size());
     nb::gil_scoped_release no_gil;
     self.dominance->replace_values(std::move(all));
 }
@@ -122,6 +122,14 @@ std::vector<ActionObject> carry(const DominanceObject& self, const StateObject& 
     return result;
 }
 
+nb::list morph(const DominanceObject& self, const StateObject& t, std::size_t most, std::uint64_t seed) {
+    nb::list result;
+    for (Morph& morph : self.dominance->morph(words(self, t), most, seed))
+        result.append(
+            nb::make_tuple(StateObject{self.task, self.core, std::move(morph.state)}, as_float(morph.value)));
+    return result;
+}
+
 }  // namespace
 
 void bind_dominance(nb::module_& m) {
@@ -132,10 +140,11 @@ void bind_dominance(nb::module_& m) {
              nb::arg("max_transitions") = 10'000, nb::arg("max_seconds") = nb::none(),
              nb::arg("max_memory_mb") = nb::none(), nb::arg("stop") = nb::none(),
              nb::arg("max_merges") = nb::none(), nb::arg("fixed_point") = true,
-             nb::sig("def __init__(self, task: Task, *, factors: str = 'merged', max_transitions: int = 10000, "
-                     "max_seconds: float | None = None, max_memory_mb: float | None = None, "
-                     "stop: StopFlag | None = None, max_merges: int | None = None, "
-                     "fixed_point: bool = True) -> None"),
+             nb::sig(
+                 "def __init__(self, task: Task, *, factors: str = 'merged', max_transitions: int = 10000, "
+                 "max_seconds: float | None = None, max_memory_mb: float | None = None, "
+                 "stop: StopFlag | None = None, max_merges: int | None = None, "
+                 "fixed_point: bool = True) -> None"),
              "`factors`: `atomic` (one a variable) or `merged` (merge-and-shrink, DFP order, at most "
              "`max_transitions` a factor, counted for each label after label reduction). A limit that is hit "
              "gives a sound function that knows less: `limit` and `is_fallback` say so.")
@@ -153,12 +162,20 @@ void bind_dominance(nb::module_& m) {
                      "numpy.typing.NDArray[numpy.float64]"),
              "D of every source against every target, as an (n, m) array.")
         .def("carry", &carry, nb::arg("s"), nb::arg("plan"), nb::arg("t"),
-             nb::sig("def carry(self, s: State, plan: collections.abc.Sequence[Action], t: State) -> list[Action]"),
+             nb::sig("def carry(self, s: State, plan: collections.abc.Sequence[Action], t: State) -> "
+                     "list[Action]"),
              "A plan of t with cost at most that of s's plan minus D(s, t). DominanceDefect where D promised "
              "too much, which would be a bug of misstep.")
+        .def("morph", &morph, nb::arg("t"), nb::kw_only(), nb::arg("most") = 10, nb::arg("seed") = 0,
+             nb::sig(
+                 "def morph(self, t: State, *, most: int = 10, seed: int = 0) -> list[tuple[State, float]]"),
+             "At most `most` states s that differ from t in one variable, with D(s, t) > -inf, chosen at "
+             "random "
+             "from the seed (Eisenhut et al. 2023, algorithm 2). They need not be reachable, nor solvable.")
         .def_prop_ro(
             "limit", [](const DominanceObject& d) { return limit_name(d.dominance->limit()); },
-            nb::sig("def limit(self) -> str | None"), "What ended the computation early; None where nothing did.")
+            nb::sig("def limit(self) -> str | None"),
+            "What ended the computation early; None where nothing did.")
         .def_prop_ro(
             "is_fallback", [](const DominanceObject& d) { return d.dominance->is_fallback(); },
             "Whether a limit left only the distances by tau moves.")

@@ -19,4 +19,5 @@ NB_MODULE(_core, m) {
     bind_jani(m);
     bind_mlp(m);
     bind_dominance(m);
+    bind_bounds(m);
 }

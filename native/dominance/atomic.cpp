@@ -59,7 +59,8 @@ void regroup(Factor& factor, std::vector<Transitions> by_group, const std::vecto
 void compute_goal_distances(const FactoredTask& task, Factor& factor) {
     std::vector<Cost> cheapest(factor.groups.size(), kInfinity);  // of a group's labels
     for (std::size_t label = 0; label < task.labels.size(); ++label)
-        cheapest[factor.group_of[label]] = std::min(cheapest[factor.group_of[label]], task.labels[label].cost);
+        cheapest[factor.group_of[label]] =
+            std::min(cheapest[factor.group_of[label]], task.labels[label].cost);
     std::vector<std::vector<std::pair<std::int32_t, Cost>>> into(factor.num_states);
     for (std::size_t group = 1; group < factor.groups.size(); ++group)
         if (cheapest[group] != kInfinity)
@@ -100,16 +101,16 @@ Factor atomic_factor(const Task& task, int var) {
     factor.num_states = task.variables[var].domain_size();
     factor.initial = task.initial[var];
     factor.projection.variable = var;
-    for (std::int32_t value = 0; value < factor.num_states; ++value)
-        factor.projection.table.push_back(value);
+    for (std::int32_t value = 0; value < factor.num_states; ++value) factor.projection.table.push_back(value);
     auto goal = std::ranges::find(task.goal, var, &Fact::var);
     factor.is_goal.assign(factor.num_states, goal == task.goal.end());
     if (goal != task.goal.end()) factor.is_goal[goal->value] = 1;
     std::vector<Transitions> by_label(1);
     std::vector<GroupId> group_of;
     for (const Action& action : task.actions) {
-        bool mentioned = std::ranges::find(action.precondition, var, &Fact::var) != action.precondition.end() ||
-                         std::ranges::find(action.effect, var, &Fact::var) != action.effect.end();
+        bool mentioned =
+            std::ranges::find(action.precondition, var, &Fact::var) != action.precondition.end() ||
+            std::ranges::find(action.effect, var, &Fact::var) != action.effect.end();
         group_of.push_back(mentioned ? static_cast<GroupId>(by_label.size()) : kIdentity);
         if (mentioned) by_label.push_back(transitions_of(action, var, factor.num_states));
     }
@@ -124,7 +125,8 @@ std::vector<Cost> label_ranks(const FactoredTask& task, const Factor& factor) {
         for (Transition t : factor.groups[group])
             of_group[group] = std::min(of_group[group], factor.goal_distance[t.to]);
     std::vector<Cost> ranks(task.labels.size());
-    for (std::size_t label = 0; label < ranks.size(); ++label) ranks[label] = of_group[factor.group_of[label]];
+    for (std::size_t label = 0; label < ranks.size(); ++label)
+        ranks[label] = of_group[factor.group_of[label]];
     return ranks;
 }
 

@@ -92,8 +92,8 @@ class Carrier {
 
     // Factor by factor: each answers the label of the one before with tau moves and a label of its own.
     void follow_proof(const Abstract& s, Abstract of_s, LabelId label) {
-        Abstract moved = at_;    // after the tau moves
-        Abstract target = at_;   // after the label, where the factor has answered
+        Abstract moved = at_;   // after the tau moves
+        Abstract target = at_;  // after the label, where the factor has answered
         LabelId current = label;
         for (std::size_t i = 0; i < at_.size(); ++i) {
             if (current == kNoLabel) break;  // nothing left to answer
@@ -113,7 +113,8 @@ class Carrier {
     }
 
     // Where the label leads from a state, the best in the eyes of `instead_of`.
-    std::int32_t best_target(std::size_t factor, std::int32_t from, std::int32_t instead_of, LabelId label) const {
+    std::int32_t best_target(std::size_t factor, std::int32_t from, std::int32_t instead_of,
+                             LabelId label) const {
         if (label == kNoLabel || !task_.factors[factor].is_relevant(label)) return from;
         std::int32_t best = kPruned;
         DominanceValue best_value = kNever;
@@ -128,8 +129,8 @@ class Carrier {
         return best;
     }
 
-    LabelId best_answer(std::size_t i, std::int32_t s, std::int32_t to_s, LabelId current, std::int32_t& moved,
-                        std::int32_t& target) const {
+    LabelId best_answer(std::size_t i, std::int32_t s, std::int32_t to_s, LabelId current,
+                        std::int32_t& moved, std::int32_t& target) const {
         const std::vector<Cost> distance = dominance_.tau().distances_from(i, at_[i], ~0U, nullptr);
         std::int64_t best = std::int64_t{kNever} * 4;
         LabelId chosen = kNoLabel;
@@ -231,7 +232,8 @@ class Carrier {
             if (nearest == kPruned) throw DominanceDefect("tau moves do not lead to a goal");
             move(i, nearest, ~0U);
         }
-        if (!space_.is_goal(now_.data())) throw DominanceDefect("all factors are at a goal, the state is not");
+        if (!space_.is_goal(now_.data()))
+            throw DominanceDefect("all factors are at a goal, the state is not");
     }
 
     const Dominance& dominance_;
@@ -246,7 +248,8 @@ class Carrier {
 
 }  // namespace
 
-std::vector<ActionId> Dominance::carry(const Word* s, const std::vector<ActionId>& plan, const Word* t) const {
+std::vector<ActionId> Dominance::carry(const Word* s, const std::vector<ActionId>& plan,
+                                       const Word* t) const {
     return Carrier(*this, t).run(s, plan);
 }
 

@@ -19,7 +19,8 @@ std::size_t bytes_needed(const FactoredTask& task) {
 
 bool has_limit(const Limits& limits) {
     const Limits none;
-    return limits.max_seconds < none.max_seconds || limits.max_bytes < none.max_bytes || limits.stop != nullptr;
+    return limits.max_seconds < none.max_seconds || limits.max_bytes < none.max_bytes ||
+           limits.stop != nullptr;
 }
 
 }  // namespace

@@ -11,6 +11,12 @@ struct DominanceOptions {
     bool fixed_point = true;  // otherwise only what tau moves give, until replace_values()
 };
 
+// A state beside another one, and its D(s,t).
+struct Morph {
+    std::vector<Word> state;
+    DominanceValue value;
+};
+
 class Dominance {
   public:
     Dominance(Dominance&&) = default;
@@ -56,6 +62,10 @@ class Dominance {
     // InputError where the plan is none of s, DominanceDefect where D promised too much.
     std::vector<ActionId> carry(const Word* s, const std::vector<ActionId>& plan, const Word* t) const;
 
+    // At most so many single-variable neighbours s of t with D(s,t) > -inf, chosen at random. They need not
+    // be reachable, nor solvable.
+    std::vector<Morph> morph(const Word* t, std::size_t most, std::uint64_t seed) const;
+
     // Replaces the values by those of a file; throws InputError unless they satisfy the fixed point.
     void replace_values(std::vector<std::vector<DominanceValue>> values);
 
@@ -69,7 +79,7 @@ class Dominance {
     const StateSpace& space_;
     FactoredTask task_;
     std::vector<std::size_t> sizes_;
-    std::vector<std::vector<DominanceValue>> values_;  // by factor: s * size + t
+    std::vector<std::vector<DominanceValue>> values_;        // by factor: s * size + t
     std::vector<std::vector<DominanceValue>> label_values_;  // by factor: group * groups + group
     std::vector<LabelId> label_of_;
     std::unique_ptr<TauMoves> tau_;

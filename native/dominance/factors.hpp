@@ -28,7 +28,8 @@ struct Projection {
     int variable = -1;  // of a leaf
     std::unique_ptr<Projection> left, right;
     std::int32_t right_size = 0;
-    std::vector<std::int32_t> table;  // by value, or by left * right_size + right; kPruned where there is none
+    std::vector<std::int32_t>
+        table;  // by value, or by left * right_size + right; kPruned where there is none
 
     std::int32_t operator()(const StatePacker& packer, const Word* state) const;
     void collect_variables(std::vector<int>& out) const;

@@ -12,19 +12,19 @@
 //
 // Lemma. If D = (D_1 .. D_k) satisfies these, so does D o D, where (D o D)_i(s,t) = max over x of
 // D_i(s,x) + D_i(x,t). Take the best x. (tau), (goal): x follows s by tau moves, edge by edge t follows x by
-// (tau). (step): x goes to u by tau moves and takes l'; t follows x to u by (tau), reaching v, then answers l' by
-// (step) from (u,v); the sums of D^L add up because D_j^L(l,l') + D_j^L(l',l'') <= (D o D)_j^L(l,l'').
+// (tau). (step): x goes to u by tau moves and takes l'; t follows x to u by (tau), reaching v, then answers
+// l' by (step) from (u,v); the sums of D^L add up because D_j^L(l,l') + D_j^L(l',l'') <= (D o D)_j^L(l,l'').
 // (tau) is what makes this work: were a tau move of x answered by other labels, t would leave the form "tau
-// moves, then one label". Since D_i(s,t) <= h_i*(s) - h_i*(t), there are no positive cycles, and repeating the
-// lemma gives a transitive D* >= D that satisfies the three conditions. So let D be transitive.
+// moves, then one label". Since D_i(s,t) <= h_i*(s) - h_i*(t), there are no positive cycles, and repeating
+// the lemma gives a transitive D* >= D that satisfies the three conditions. So let D be transitive.
 //
 // Theorem. If s has a plan of cost c and D(s,t) = sum of D_i(s_i,t_i) > -inf, then t has one of cost at most
 // c - D(s,t). By induction over the LENGTH of s's plan, which is why zero costs do no harm. Empty plan: every
 // factor is moved to a goal by (goal), one after the other. Otherwise s -l-> s': let factor 1 answer l by
-// l_1, factor 2 answer l_1 by l_2, and so on, each from its own (s_i,t_i); l_k is the label that t takes, after
-// the tau moves of all factors. In factor i the target of s_i moves, with every replacement of one label by the
-// next, to a state that is worse by at most -D_i^L, from s_i before and from u_i after the answer of factor i;
-// transitivity adds this up. Summing over the factors, t reaches some t' at cost g with
+// l_1, factor 2 answer l_1 by l_2, and so on, each from its own (s_i,t_i); l_k is the label that t takes,
+// after the tau moves of all factors. In factor i the target of s_i moves, with every replacement of one
+// label by the next, to a state that is worse by at most -D_i^L, from s_i before and from u_i after the
+// answer of factor i; transitivity adds this up. Summing over the factors, t reaches some t' at cost g with
 // D(s',t') >= D(s,t) - c(l) + g, and the rest of s's plan is shorter. carry() finds these t'.
 //
 // A value below kTruncation falls to minus the tau distance, which satisfies the conditions by itself (go to
@@ -51,8 +51,9 @@ LabelDominance::LabelDominance(const FactoredTask& task, std::vector<Relation>& 
 }
 
 DominanceValue LabelDominance::value(std::size_t factor, LabelId label, LabelId other) const {
-    return values_[factor][static_cast<std::size_t>(group(factor, label)) * task_.factors[factor].groups.size() +
-                           static_cast<std::size_t>(group(factor, other))];
+    return values_[factor]
+                  [static_cast<std::size_t>(group(factor, label)) * task_.factors[factor].groups.size() +
+                   static_cast<std::size_t>(group(factor, other))];
 }
 
 void LabelDominance::update(const std::vector<bool>& is_changed) {

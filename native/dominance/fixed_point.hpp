@@ -26,10 +26,10 @@ class LabelDominance {
 
     const FactoredTask& task_;
     std::vector<Relation>& relations_;
-    std::vector<std::vector<DominanceValue>> values_;        // by factor: label group * groups + other group
-    std::vector<std::vector<std::size_t>> relevant_;         // factors, by label
-    std::vector<std::vector<LabelId>> candidates_;           // that may still answer a label somewhere
-    std::vector<DominanceValue> worst_useful_;               // by factor: a bonus below is of no use
+    std::vector<std::vector<DominanceValue>> values_;  // by factor: label group * groups + other group
+    std::vector<std::vector<std::size_t>> relevant_;   // factors, by label
+    std::vector<std::vector<LabelId>> candidates_;     // that may still answer a label somewhere
+    std::vector<DominanceValue> worst_useful_;         // by factor: a bonus below is of no use
 };
 
 // Lowers the relations to their greatest common fixed point. Where a limit is hit they are left half done:

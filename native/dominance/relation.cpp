@@ -184,7 +184,9 @@ void Relation::lower(std::int32_t s, const DominanceValue* row, DominanceValue b
     push(s);
 }
 
-void Relation::fall_back() { values_ = floor_; }
+void Relation::fall_back() {
+    values_ = floor_;
+}
 
 bool Relation::load(std::vector<DominanceValue> values) {
     truncation_ = -kFiniteLimit;
@@ -224,12 +226,14 @@ std::vector<DominanceValue> label_values(const Factor& factor, const std::vector
     const std::size_t num_groups = factor.groups.size();
     std::vector<DominanceValue> result(num_groups * num_groups, kFiniteLimit);
     std::vector<std::int32_t> count(num_groups * num_groups, 0);
-    std::vector<std::vector<std::pair<GroupId, std::int32_t>>> out(static_cast<std::size_t>(factor.num_states));
+    std::vector<std::vector<std::pair<GroupId, std::int32_t>>> out(
+        static_cast<std::size_t>(factor.num_states));
     for (std::size_t group = 1; group < num_groups; ++group)
         for (Transition t : factor.groups[group]) out[t.from].push_back({static_cast<GroupId>(group), t.to});
     for (std::int32_t state = 0; state < factor.num_states; ++state) {
         auto answer = [&](GroupId label, std::int32_t target) {
-            const DominanceValue* values = values_of.data() + static_cast<std::size_t>(target) * static_cast<std::size_t>(factor.num_states);
+            const DominanceValue* values = values_of.data() + static_cast<std::size_t>(target) *
+                                                                  static_cast<std::size_t>(factor.num_states);
             DominanceValue* of_label = result.data() + static_cast<std::size_t>(label) * num_groups;
             std::int32_t* count_of_label = count.data() + static_cast<std::size_t>(label) * num_groups;
             of_label[kIdentity] = std::min(of_label[kIdentity], values[state]);

@@ -1,4 +1,5 @@
-// One factor's part of a dominance function, and the fixed point inside it while label dominance stands still.
+// One factor's part of a dominance function, and the fixed point inside it while label dominance stands
+// still.
 #pragma once
 
 #include "dominance/tau.hpp"
@@ -6,9 +7,9 @@
 namespace misstep {
 
 using DominanceValue = std::int32_t;
-inline constexpr DominanceValue kNever = -(1 << 29);        // minus infinity
-inline constexpr DominanceValue kFiniteLimit = 1 << 28;     // finite values stay strictly inside
-inline constexpr DominanceValue kTruncation = -1000;        // below, a value falls to minus the tau distance
+inline constexpr DominanceValue kNever = -(1 << 29);     // minus infinity
+inline constexpr DominanceValue kFiniteLimit = 1 << 28;  // finite values stay strictly inside
+inline constexpr DominanceValue kTruncation = -1000;     // below, a value falls to minus the tau distance
 
 // How one label may be answered inside a factor: by a transition of a group, at D(s',t') plus `bonus`.
 struct Answer {
@@ -31,8 +32,8 @@ class Relation {
     // What labels of a group may be answered by: every one of `ways` is an obligation of its own.
     void set_answers(GroupId group, std::vector<Answers> ways);
     bool is_stable() const { return queue_.empty(); }
-    // Values of a file, as they are; the next run() finds out whether anything is wrong with them. Whether they
-    // respect the start values.
+    // Values of a file, as they are; the next run() finds out whether anything is wrong with them. Whether
+    // they respect the start values.
     bool load(std::vector<DominanceValue> values);
     bool is_below_fallback() const;
     // Lowers values until every transition is answered; whether any changed.

@@ -7,7 +7,6 @@
 namespace misstep {
 namespace {
 
-
 void rename(Projection& projection, const std::vector<std::int32_t>& new_of) {
     for (std::int32_t& state : projection.table)
         if (state != kPruned) state = new_of[state];
@@ -161,8 +160,9 @@ bool join_bisimilar(const FactoredTask& task, Factor& factor) {
     {
         std::map<std::pair<bool, Cost>, std::int32_t> first;
         for (std::int32_t s = 0; s < factor.num_states; ++s)
-            block[s] = first.try_emplace({factor.is_goal[s] != 0, factor.goal_distance[s]},
-                                         static_cast<std::int32_t>(first.size()))
+            block[s] = first
+                           .try_emplace({factor.is_goal[s] != 0, factor.goal_distance[s]},
+                                        static_cast<std::int32_t>(first.size()))
                            .first->second;
         num_blocks = static_cast<std::int32_t>(first.size());
     }
