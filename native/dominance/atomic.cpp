@@ -132,11 +132,12 @@ std::vector<Cost> label_ranks(const FactoredTask& task, const Factor& factor) {
 
 struct MergeCandidate {
     Cost score;
-    std::int64_t size;
     std::size_t first, second;
-    friend auto operator<=>(const MergeCandidate&, const MergeCandidate&) = default;
 };
 
+// The best pair first. Most scores are equal: then the newest factor first, and variables from the last to the
+// first, as in Fast Downward, where the variables that others depend on come first. So these are merged last
+// and stay free to move, which tau moves live on.
 std::vector<MergeCandidate> merge_order(const FactoredTask& task) {
     const std::size_t n = task.factors.size();
     std::vector<std::vector<Cost>> ranks;
@@ -146,18 +147,16 @@ std::vector<MergeCandidate> merge_order(const FactoredTask& task) {
         has_goal.push_back(!std::ranges::all_of(factor.is_goal, [](auto goal) { return goal != 0; }));
     }
     std::vector<MergeCandidate> order;
-    for (std::size_t a = 0; a < n; ++a)
-        for (std::size_t b = a + 1; b < n; ++b) {
+    for (std::size_t a = n; a-- > 0;)
+        for (std::size_t b = a; b-- > 0;) {
             if (!has_goal[a] && !has_goal[b]) continue;
             Cost score = kInfinity;
-            for (std::size_t label = 0; label < task.labels.size(); ++label)
+            for (LabelId label = 0; label < task.labels.size(); ++label)
                 if (task.factors[a].is_relevant(label) && task.factors[b].is_relevant(label))
                     score = std::min(score, std::max(ranks[a][label], ranks[b][label]));
-            if (score == kInfinity) continue;  // nothing to gain: no label acts on both
-            std::int64_t size = std::int64_t{task.factors[a].num_states} * task.factors[b].num_states;
-            order.push_back({score, size, a, b});
+            if (score != kInfinity) order.push_back({score, b, a});  // otherwise no label acts on both
         }
-    std::ranges::sort(order);
+    std::ranges::stable_sort(order, {}, &MergeCandidate::score);
     return order;
 }
 

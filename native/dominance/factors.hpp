@@ -79,7 +79,7 @@ FactoredTask make_factors(const StateSpace& space, const FactorOptions& options,
 // The simplifications, to a common fixed point; all of them keep every plan of every state that is reachable
 // and solvable.
 void simplify(FactoredTask& task);
-// The product of two factors in place of the first; false, with nothing changed, where it has more than
+// The product of two factors (first < second) becomes the last factor instead of them; false, with nothing changed, where it has more than
 // `max_transitions` even before labels are reduced.
 bool merge(FactoredTask& task, std::size_t first, std::size_t second, std::uint64_t max_transitions);
 

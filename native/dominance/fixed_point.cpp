@@ -136,7 +136,7 @@ bool is_fixed_point(const FactoredTask& task, std::vector<Relation>& relations) 
     LimitWatch watch(no_limits);
     LimitHit limit = LimitHit::kNone;
     for (Relation& relation : relations)
-        if (relation.run(watch, 0, limit)) return false;
+        if (relation.run(1, watch, 0, limit)) return false;
     return true;
 }
 
@@ -146,10 +146,15 @@ LimitHit find_fixed_point(const FactoredTask& task, std::vector<Relation>& relat
     std::size_t bytes = 0;
     for (const Relation& relation : relations) bytes += relation.bytes();
     LimitHit limit = watch.look();
-    while (limit == LimitHit::kNone && std::ranges::find(is_changed, true) != is_changed.end()) {
+    // With labels that still look better than they are, values sink slowly to where better labels would have
+    // brought them at once: factors get to their own fixed points only once labels do not change much.
+    bool is_stable = false;
+    for (std::uint64_t rounds = 2; limit == LimitHit::kNone && !is_stable; ++rounds) {
         labels.update(is_changed);
+        is_stable = true;
         for (std::size_t i = 0; i < relations.size(); ++i) {
-            is_changed[i] = relations[i].run(watch, bytes, limit);
+            is_changed[i] = relations[i].run(rounds / 2, watch, bytes, limit);
+            is_stable &= !is_changed[i] && relations[i].is_stable();
             if (limit != LimitHit::kNone) return limit;
         }
         limit = watch.look();

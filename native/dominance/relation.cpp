@@ -72,22 +72,20 @@ void Relation::set_answers(GroupId group, std::vector<Answers> ways) {
     }
 }
 
-bool Relation::run(LimitWatch& watch, std::size_t other_bytes, LimitHit& limit) {
+bool Relation::run(std::uint64_t rounds, LimitWatch& watch, std::size_t all_bytes, LimitHit& limit) {
     changed_ = false;
-    while (queue_head_ < queue_.size()) {
-        std::uint64_t before = work_;
-        std::int32_t target = queue_[queue_head_++];
-        if (queue_head_ > 4096 && queue_head_ * 2 > queue_.size()) {
-            queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(queue_head_));
-            queue_head_ = 0;
+    std::vector<std::int32_t> round;
+    for (; rounds > 0 && !queue_.empty(); --rounds) {
+        round.clear();
+        std::swap(round, queue_);
+        for (std::int32_t target : round) is_queued_[target] = 0;
+        for (std::int32_t target : round) {
+            std::uint64_t before = work_;
+            process(target);
+            limit = watch.check(0, all_bytes, 1 + (work_ - before) / 50);
+            if (limit != LimitHit::kNone) return changed_;
         }
-        is_queued_[target] = 0;
-        process(target);
-        limit = watch.check(0, other_bytes, 1 + (work_ - before) / 50);
-        if (limit != LimitHit::kNone) return changed_;
     }
-    queue_.clear();
-    queue_head_ = 0;
     return changed_;
 }
 

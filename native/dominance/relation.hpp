@@ -36,8 +36,8 @@ class Relation {
     // they respect the start values.
     bool load(std::vector<DominanceValue> values);
     bool is_below_fallback() const;
-    // Lowers values until every transition is answered; whether any changed.
-    bool run(LimitWatch& watch, std::size_t other_bytes, LimitHit& limit);
+    // Lowers values until every transition is answered, at most so many times round; whether any changed.
+    bool run(std::uint64_t rounds, LimitWatch& watch, std::size_t all_bytes, LimitHit& limit);
     // Minus the distances by tau moves: a dominance function that needs no fixed point.
     void fall_back();
     // D(s,t) becomes at least D(s,x) + D(x,t) for all x, which keeps a fixed point one.
@@ -70,7 +70,6 @@ class Relation {
     std::vector<Incoming> incoming_;
     std::vector<std::vector<std::size_t>> incoming_of_target_, incoming_of_group_;
     std::vector<std::int32_t> queue_;
-    std::size_t queue_head_ = 0;
     std::vector<std::uint8_t> is_queued_, is_row_dirty_;
     std::vector<DominanceValue> row_, best_;
     DominanceValue truncation_ = kTruncation;

@@ -278,8 +278,9 @@ bool merge(FactoredTask& task, std::size_t first, std::size_t second, std::uint6
     projection.left = std::make_unique<Projection>(std::move(task.factors[first].projection));
     projection.right = std::make_unique<Projection>(std::move(task.factors[second].projection));
     product.projection = std::move(projection);
-    task.factors[first] = std::move(product);
     task.factors.erase(task.factors.begin() + static_cast<std::ptrdiff_t>(second));
+    task.factors.erase(task.factors.begin() + static_cast<std::ptrdiff_t>(first));
+    task.factors.push_back(std::move(product));
     simplify(task);
     return true;
 }
