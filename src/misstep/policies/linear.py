@@ -1,7 +1,6 @@
-"""`linear:FILE.json`: a generalised linear policy: each applicable action is scored by a few lifted features."""
+"""`linear:FILE.json`: generalised linear policies, which score actions by a few lifted features."""
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,19 +23,21 @@ FEATURES = {
     "destroys": "how many goal facts it makes false",
     "relaxed": "1 where it is in the relaxed plan of h^FF",
     "spoils": "how many actions of that plan are applicable before it and not after it",
+    "cost": "its cost",
     "closer": "1 where h^FF is smaller after it",
     "further": "1 where h^FF is larger after it",
-    "cost": "its cost",
 }
-"""What is asked of every applicable action, in this order. Each schema has its own weight for each of them."""
+"""What is asked of every applicable action, in this order. Each schema has its own weight for each."""
+# Larger weights could add up to infinities, and their differences to no number at all.
+_MAX_WEIGHT = 1e100
 
 
 @dataclass(frozen=True)
 class Linear:
     """The applicable action with the highest weighted sum of features, by name on ties; weights as JSON.
 
-    The features look at the goal, the relaxed plan of h^FF and the successor, never at single objects, so that
-    one file serves every task of its domain. `python -m misstep.training.imitation` trains such files.
+    The features look at the goal, the relaxed plan of h^FF and the successor, never at single objects: one
+    file serves every task of its domain. `python -m misstep.training.imitation` trains such files.
     """
 
     file: Path = field(metadata={"help": "the weights, JSON"})
@@ -63,7 +64,7 @@ class ActionFeatures:
         self._spoils: dict[tuple[int, int], bool] = {}
 
     def __call__(self, states: StateBatch, /) -> list[tuple[list[Action], NDArray[np.float64]]]:
-        """For each state its applicable actions by name, and an array with a row an action, a column a feature.
+        """For each state its applicable actions by name, and a row of features for each of them.
 
         All successors are evaluated in one native call; values never depend on which states come together.
         """
@@ -89,15 +90,15 @@ class ActionFeatures:
         for row, action in enumerate(actions):
             index = action.index
             changed = [(v, new) for v, new in self._effects[index] if v in self._goal and values[v] != new]
-            table[row, :5] = (
+            table[row, :6] = (
                 1,
                 sum(self._goal[variable] == new for variable, new in changed),
                 sum(self._goal[variable] == values[variable] for variable, _ in changed),
                 index in relaxed,
                 sum(self._does_spoil(index, other) for other in ready if other != index),
+                action.cost,
             )
-            table[row, 7] = action.cost
-        table[:, 5], table[:, 6] = closer, further
+        table[:, 6], table[:, 7] = closer, further
         return table
 
     def _does_spoil(self, first: int, second: int) -> bool:
@@ -111,7 +112,7 @@ class ActionFeatures:
 
 
 class LinearPolicy:
-    """The applicable action with the highest score, the first by name on ties; nothing where there is none."""
+    """The applicable action with the highest score, the first by name on ties."""
 
     def __init__(self, task: Task, weights: Mapping[str, Mapping[str, float]], *, source: str) -> None:
         self.task = task
@@ -119,7 +120,7 @@ class LinearPolicy:
         schemas = sorted({schema_of(action) for action in task.actions})
         if missing := [name for name in schemas if name not in weights]:
             raise PolicyError(
-                f"{source}: has no weights for the action schema `{missing[0]}` of {task.source}; it has them "
+                f"{source}: no weights for the action schema `{missing[0]}` of {task.source}; there are some "
                 f"for {', '.join(sorted(weights)) or 'none'}: give a task of the domain it was trained on"
             )
         rows = {name: [weights[name].get(feature, 0.0) for feature in FEATURES] for name in schemas}
@@ -149,7 +150,7 @@ def weighted(weights: NDArray[np.float64], table: NDArray[np.float64]) -> NDArra
 
 
 def read_weights(path: str | Path) -> dict[str, dict[str, float]]:
-    """The weights of a file by schema and feature; those that are not there are 0. InputError for a bad file."""
+    """The weights of a file by schema and feature; what is not there is 0. InputError for a bad file."""
     source = Source.read(path, kind="linear policy")
     try:
         content = json.loads(source.text)
@@ -166,7 +167,9 @@ def read_weights(path: str | Path) -> dict[str, dict[str, float]]:
             f'{path}: its weights are written {{"weights": {{"SCHEMA": {{"FEATURE": number, ...}}, ...}}}}'
         )
     return {
-        schema.lower(): {name: _weight(name, value, f"{path}: weights of `{schema}`") for name, value in row.items()}
+        schema.lower(): {
+            name: _weight(name, value, f"{path}: weights of `{schema}`") for name, value in row.items()
+        }
         for schema, row in weights.items()
     }
 
@@ -175,7 +178,7 @@ def _weight(name: str, value: Any, where: str) -> float:
     if name not in FEATURES:
         hint = did_you_mean(name, FEATURES) or f"features: {', '.join(FEATURES)}"
         raise InputError(f"{where}: unknown feature `{name}`; {hint}")
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _MAX_WEIGHT:
         raise InputError(f"{where}: the weight of `{name}` is {json.dumps(value)}; write a finite number")
     return float(value)
 

@@ -45,8 +45,8 @@ class Trained:
 def examples(task: Task, *, max_expansions: int = 100_000) -> list[Example]:
     """The states of one optimal plan from the initial state; none where A* does not find one in time.
 
-    An optimal plan is one of many as a rule. Its other actions count as wrong here even where they are as good:
-    the learner sees no more than a plan, as from any planner.
+    There are many optimal plans as a rule. What is as good as the plan's action counts as wrong here all the
+    same: the learner sees no more than a plan, as from any planner.
     """
     plan = search(task, "astar:lmcut", max_expansions=max_expansions).plan
     states = [task.initial_state]
@@ -94,7 +94,7 @@ def _choice(weights: Array, rows: NDArray[np.int64], example: Example) -> int:
     return int(weighted(weights[rows], example.features).argmax())
 
 
-def courier_tasks(count: int, *, seed: int, sizes: CourierSizes = CourierSizes()) -> Iterator[Task]:
+def courier_tasks(count: int, sizes: CourierSizes, *, seed: int) -> Iterator[Task]:
     """Random tasks of the bundled domain."""
     rng = random.Random(seed)
     with as_file(files("misstep") / "data" / "courier") as folder:
@@ -115,7 +115,7 @@ def to_text(trained: Trained, about: dict[str, Any]) -> str:
 def train_courier(*, tasks: int = 40, epochs: int = 10, seed: int = 0) -> str:
     """The text of a policy for the courier domain; with these defaults that of `zoo:courier`."""
     sizes = CourierSizes()
-    given = [one for task in courier_tasks(tasks, seed=seed, sizes=sizes) for one in examples(task)]
+    given = [one for task in courier_tasks(tasks, sizes, seed=seed) for one in examples(task)]
     trained = train(given, epochs=epochs, seed=seed)
     about = {
         "domain": "courier",
