@@ -17,3 +17,5 @@ void bind_fuzz(nb::module_& m);
 void bind_safety(nb::module_& m);
 void bind_jani(nb::module_& m);
 void bind_mlp(nb::module_& m);
+void bind_dominance(nb::module_& m);
+void bind_bounds(nb::module_& m);

@@ -18,4 +18,6 @@ NB_MODULE(_core, m) {
     bind_safety(m);
     bind_jani(m);
     bind_mlp(m);
+    bind_dominance(m);
+    bind_bounds(m);
 }

@@ -43,6 +43,8 @@ class Lab:
     seed: int = 0
     limits_hit: set[str] = field(default_factory=set)
     """`oracle: limit` for every limit that kept an oracle from saying more."""
+    changed: set[State] = field(default_factory=set)
+    """States of which more is known than before; whoever judges states again empties it."""
     _known: dict[State, _Known] = field(default_factory=dict)
     _entries: dict[int, PoolEntry] = field(default_factory=dict)
     _heuristics: dict[str, Heuristic] = field(default_factory=dict)
@@ -107,6 +109,8 @@ class Lab:
         if claim.bound.lo > lo or (known.lower is None and isinstance(claim.evidence, Landmarks)):
             known.lower = claim
             news = True
+        if news:
+            self.changed.add(claim.state)
         if known.upper and known.lower and known.lower.bound.lo > known.upper.bound.hi:
             raise UnsoundClaim(
                 f"in the state {claim.state} {known.lower.oracle} claims a cost of at least "

@@ -10,6 +10,7 @@ import types
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, TypeVar
@@ -116,6 +117,12 @@ def _entries(kind: str) -> dict[str, EntryPoint]:
     if kind not in KINDS:
         hint = did_you_mean(kind, KINDS) or f"kinds: {', '.join(KINDS)}"
         raise InputError(f"unknown kind of part `{kind}`; {hint}")
+    return _installed(kind)
+
+
+@cache
+def _installed(kind: str) -> dict[str, EntryPoint]:
+    """Looking through all installed packages takes a while, and they do not change meanwhile."""
     return {entry.name: entry for entry in entry_points(group=f"misstep.{kind}")}
 
 

@@ -37,6 +37,9 @@ def sample(monkeypatch):
         return [*entries(group=group), *(extra if group == "misstep.search" else [])]
 
     monkeypatch.setattr(plugins, "entry_points", with_sample)
+    plugins._installed.cache_clear()
+    yield
+    plugins._installed.cache_clear()
 
 
 def damage() -> None:
