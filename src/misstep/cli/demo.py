@@ -99,11 +99,10 @@ def _show_bugs(run: Path) -> str | None:
 
 
 def _sum_up(result: dict[str, Any], checked: dict[str, Any], run: Path, bug: str | None) -> None:
-    bugs = result["bugs"]
+    never, costly = result["bugs"]["qualitative"], result["bugs"]["quantitative"]
     print(
         f"\n{result['tested']} states tested, {result['solved']} solved by the policy\n"
-        f"bugs      {bugs['qualitative'] + bugs['quantitative']}: {bugs['qualitative']} where it never reaches "
-        f"the goal, {bugs['quantitative']} where it pays too much\n"
+        f"bugs      {never + costly}: in {never} it never reaches the goal, in {costly} it pays too much\n"
         f"cleared   {result['cleared']}: proven that nothing better exists\n"
         f"unknown   {result['unknown']}: neither was proven"
     )

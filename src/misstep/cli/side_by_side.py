@@ -7,7 +7,6 @@ if TYPE_CHECKING:
     from misstep.task import Task
 
 _ENDS = {
-    "solved": "the goal is reached",
     "stuck": "the policy gives no action",
     "illegal": "the policy's answer is not applicable",
     "dead-end": "the goal is out of reach",
@@ -19,13 +18,12 @@ def side_by_side(task: "Task", certificate: dict[str, Any]) -> list[str]:
     """The policy's run and the plan of a bug's certificate, with costs; `>` marks the decision at fault."""
     policy, better = certificate["run"]["actions"], certificate["witness"]
     fault = certificate["fault"]["step"] if certificate["fault"] is not None else None
-    left = [f"{'>' if at == fault else ' '} {text}" for at, text in enumerate(_priced(task, policy))]
-    left.append(f"  {_end(task, certificate)}")
-    right = [*_priced(task, better), _total(task, better)]
-    if certificate["run"]["outcome"] == "solved":
-        left[-1] = f"  {_total(task, policy)}"
+    solved = certificate["run"]["outcome"] == "solved"
+    lines = [*_priced(task, policy), _total(task, policy) if solved else _end(task, certificate)]
+    left = ["  the policy", *(f"{'>' if at == fault else ' '} {line}" for at, line in enumerate(lines))]
+    right = ["a better way", *_priced(task, better), _total(task, better)]
     width = max(map(len, left))
-    rows = zip_longest(["  the policy", *left], ["a better way", *right], fillvalue="")
+    rows = zip_longest(left, right, fillvalue="")
     return [f"{one:<{width}}  |  {other}".rstrip() for one, other in rows]
 
 
@@ -46,7 +44,8 @@ def _end(task: "Task", certificate: dict[str, Any]) -> str:
     state = task.state(certificate["state"])
     seen = [state]
     for name in certificate["run"]["actions"]:
-        state = task.apply(state, task.action(name))
+        # Where the translator split an action into several of one name, one that works here.
+        state = next(after for action, after in task.successors(state) if action.name == name)
         if state in seen:
             break
         seen.append(state)
