@@ -11,6 +11,7 @@ NB_MODULE(_core, m) {
     bind_fdr(m);
     bind_heuristics(m);
     bind_search(m);
+    bind_improve(m);
     bind_policy(m);
     bind_asnet(m);
     bind_gnn(m);

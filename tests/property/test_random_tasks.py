@@ -13,6 +13,7 @@ from misstep.testing.strategies import tasks
 from tests.property import (
     check_fuzzing,
     check_heuristics,
+    check_improve,
     check_oracles,
     check_policy_graph,
     check_searches,
@@ -24,6 +25,7 @@ CHECKS = (
     *check_states.CHECKS,
     *check_heuristics.CHECKS,
     *check_searches.CHECKS,
+    *check_improve.CHECKS,
     *check_policy_graph.CHECKS,
     *check_fuzzing.CHECKS,
     *check_oracles.CHECKS,
