@@ -11,6 +11,7 @@ void bind_state(nb::module_& m);
 void bind_heuristics(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_improve(nb::module_& m);
+void bind_undo(nb::module_& m);
 void bind_policy(nb::module_& m);
 void bind_asnet(nb::module_& m);
 void bind_gnn(nb::module_& m);

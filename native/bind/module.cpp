@@ -12,6 +12,7 @@ NB_MODULE(_core, m) {
     bind_heuristics(m);
     bind_search(m);
     bind_improve(m);
+    bind_undo(m);
     bind_policy(m);
     bind_asnet(m);
     bind_gnn(m);

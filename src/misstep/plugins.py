@@ -58,9 +58,9 @@ def make_part(kind: str, text: str) -> Any:
     # File names may have `=` in them, such as those of checkpoints: `epoch=112-step=98083.ckpt`.
     takes_path = bool(fields) and typing.get_type_hints(cls)[fields[0].name] is Path
     given: dict[str, str] = {}
-    for at, word in enumerate(rest.split(",") if rest else []):
+    for at, word in enumerate(_split(rest)):
         key, equals, value = word.partition("=")
-        if not equals or (at == 0 and takes_path and not _is_option(key, fields)):
+        if not equals or "(" in key or (at == 0 and takes_path and not _is_option(key, fields)):
             if at >= 1 or not fields:
                 raise InputError(f"{kind} `{text}`: `{word}` has no option name; write `option=value`")
             key, value = fields[0].name, word
@@ -69,6 +69,19 @@ def make_part(kind: str, text: str) -> Any:
             raise InputError(f"{kind} `{text}`: option `{key}` is given twice; keep one")
         given[key] = value.strip()
     return build_part(kind, name, given)
+
+
+def _split(text: str) -> list[str]:
+    """At commas, but not inside brackets: values may be searches such as `eager([f(x, y)], g=1)`."""
+    words: list[str] = []
+    depth = 0
+    for piece in text.split(",") if text else []:
+        if depth > 0:
+            words[-1] += f",{piece}"
+        else:
+            words.append(piece)
+        depth += sum(map(piece.count, "([")) - sum(map(piece.count, ")]"))
+    return words
 
 
 def _option_name(text: str) -> str:

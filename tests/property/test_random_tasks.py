@@ -18,6 +18,7 @@ from tests.property import (
     check_policy_graph,
     check_searches,
     check_states,
+    check_undo,
 )
 from tests.property.cases import CHUNKS, FUZZING, Case, case_of, numbered
 
@@ -27,6 +28,7 @@ CHECKS = (
     *check_searches.CHECKS,
     *check_improve.CHECKS,
     *check_policy_graph.CHECKS,
+    *check_undo.CHECKS,
     *check_fuzzing.CHECKS,
     *check_oracles.CHECKS,
 )

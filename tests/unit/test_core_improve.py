@@ -130,9 +130,7 @@ def test_it_can_be_stopped() -> None:
     results: list[core.ImproveResult] = []
 
     def work() -> None:
-        results.append(
-            core.improve_plan(task, task.initial_state, task.actions, stop=stop, max_seconds=60)
-        )
+        results.append(core.improve_plan(task, task.initial_state, task.actions, stop=stop, max_seconds=60))
 
     thread = threading.Thread(target=work)
     thread.start()
