@@ -40,7 +40,7 @@ void make(DominanceObject* self, nb::object task, const std::string& factors, st
     std::unique_ptr<Dominance> dominance;
     run_interruptible(options.limits,
                       [&] { dominance = std::make_unique<Dominance>(make_dominance(core.space, options)); });
-    new (self) DominanceObject{std::move(task), &core, std::move(dominance)};
+    new (self) DominanceObject{std::move(task), &core, std::move(dominance), max_transitions};
 }
 
 const Word* words(const DominanceObject& self, const StateObject& state) {
@@ -185,6 +185,7 @@ void bind_dominance(nb::module_& m) {
                 return d.dominance->is_merged() ? "merged" : "atomic";
             },
             "`merged` or `atomic`.")
+        .def_prop_ro("max_transitions", [](const DominanceObject& d) { return d.max_transitions; })
         .def_prop_ro("num_merges", [](const DominanceObject& d) { return d.dominance->task().num_merges; })
         .def_prop_ro("num_labels", [](const DominanceObject& d) { return d.dominance->task().labels.size(); })
         .def(
