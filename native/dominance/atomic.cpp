@@ -1,6 +1,7 @@
 // The factor of each variable.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "dominance/factors.hpp"
 #include "util/cost_queue.hpp"
@@ -135,9 +136,9 @@ struct MergeCandidate {
     std::size_t first, second;
 };
 
-// The best pair first. Most scores are equal: then the newest factor first, and variables from the last to the
-// first, as in Fast Downward, where the variables that others depend on come first. So these are merged last
-// and stay free to move, which tau moves live on.
+// The best pair first. Most scores are equal: then the newest factor first, and variables from the last to
+// the first, as in Fast Downward, where the variables that others depend on come first. So these are merged
+// last and stay free to move, which tau moves live on.
 std::vector<MergeCandidate> merge_order(const FactoredTask& task) {
     const std::size_t n = task.factors.size();
     std::vector<std::vector<Cost>> ranks;
@@ -166,16 +167,23 @@ FactoredTask make_factors(const StateSpace& space, const FactorOptions& options,
     const Task& task = space.task;
     FactoredTask result;
     for (ActionId a = 0; a < task.actions.size(); ++a) result.labels.push_back({task.actions[a].cost, {a}});
-    for (int var = 0; var < task.num_variables(); ++var) result.factors.push_back(atomic_factor(task, var));
+    for (int var = 0; var < task.num_variables(); ++var) {
+        result.factors.push_back(atomic_factor(task, var));
+        result.factors.back().serial = result.next_serial++;
+    }
     simplify(result);
     bool merged = options.merged;
+    std::set<std::pair<std::uint64_t, std::uint64_t>> too_large;
     while (merged && result.num_merges < options.max_merges) {
         merged = false;
         for (const MergeCandidate& candidate : merge_order(result)) {
             result.limit = watch.look();
             if (result.limit != LimitHit::kNone) return result;
+            std::pair pair{result.factors[candidate.first].serial, result.factors[candidate.second].serial};
+            if (too_large.contains(pair)) continue;
             merged = merge(result, candidate.first, candidate.second, options.max_transitions);
             if (merged) break;
+            too_large.insert(pair);
         }
         result.num_merges += merged;
     }

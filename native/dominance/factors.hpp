@@ -44,6 +44,7 @@ struct Factor {
     std::vector<GroupId> group_of;    // by label
     std::vector<Transitions> groups;  // that of kIdentity is left empty
     Projection projection;
+    std::uint64_t serial = 0;  // by age
 
     bool is_relevant(LabelId label) const { return group_of[label] != kIdentity; }
 };
@@ -67,7 +68,7 @@ struct FactorOptions {
 struct FactoredTask {
     std::vector<Label> labels;
     std::vector<Factor> factors;
-    std::uint64_t num_merges = 0;
+    std::uint64_t num_merges = 0, next_serial = 0;
     LimitHit limit = LimitHit::kNone;  // ended the merging early
 
     std::uint64_t num_transitions(const Factor& factor) const;
@@ -79,8 +80,8 @@ FactoredTask make_factors(const StateSpace& space, const FactorOptions& options,
 // The simplifications, to a common fixed point; all of them keep every plan of every state that is reachable
 // and solvable.
 void simplify(FactoredTask& task);
-// The product of two factors (first < second) becomes the last factor instead of them; false, with nothing changed, where it has more than
-// `max_transitions` even before labels are reduced.
+// The product of two factors (first < second) becomes the last factor instead of them; false, with nothing
+// changed, where it has more than `max_transitions` even before labels are reduced.
 bool merge(FactoredTask& task, std::size_t first, std::size_t second, std::uint64_t max_transitions);
 
 // Fills in what follows from transitions: equal groups become one, goal distances.
