@@ -56,8 +56,18 @@ struct Label {
     std::vector<ActionId> actions;
 };
 
+// Which of the pairs with the best DFP score is merged: most scores are equal.
+enum class MergeOrder {
+    // The newest factor first, variables from the last to the first, as in Fast Downward: variables that
+    // others
+    // depend on are merged last and stay free to move.
+    kNewestFirst,
+    kSmallestFirst,  // by the number of states of the product
+};
+
 struct FactorOptions {
     bool merged = true;
+    MergeOrder order = MergeOrder::kNewestFirst;
     // Of a merged factor, counted for each label after exact label reduction; self-loops of irrelevant labels
     // are no transitions.
     std::uint64_t max_transitions = 10'000;

@@ -24,6 +24,7 @@ def save(dominance: Dominance, path: str | Path) -> None:
         "factors": dominance.factors,
         "max_transitions": dominance.max_transitions,
         "merges": dominance.num_merges,
+        "order": dominance.order,
         "limit": dominance.limit,
         "sizes": [len(matrix) for matrix in matrices],
     }
@@ -54,6 +55,7 @@ def load(task: Task, path: str | Path) -> Dominance:
         factors=str(header["factors"]),
         max_transitions=int(header["max_transitions"]),
         max_merges=int(header["merges"]),
+        order=str(header["order"]),
         fixed_point=False,
     )
     found = [int(factor["states"]) for factor in dominance.describe()]
@@ -80,6 +82,7 @@ def _header(path: str | Path, head: bytes) -> dict[str, object]:
             "factors": "merged" | "atomic",
             "max_transitions": int(most),
             "merges": int(merges),
+            "order": "newest" | "smallest",
             "sizes": [*sizes],
         } if 0 <= most < 2**40 and 0 <= merges < 2**40 and all(type(size) is int for size in sizes):
             if kind == _FORMAT:

@@ -46,7 +46,9 @@ def test_every_variable_is_in_one_factor(task: misstep.Task, dominance: core.Dom
         assert 0 < factor["finite_share"] <= 1
 
 
-def test_the_start_state_plan_is_carried_to_a_neighbour(task: misstep.Task, dominance: core.Dominance) -> None:
+def test_the_start_state_plan_is_carried_to_a_neighbour(
+    task: misstep.Task, dominance: core.Dominance
+) -> None:
     plan = core.search(task, "astar:lmcut").plan
     carried = 0
     for _, neighbour in task.successors(task.initial_state):

@@ -24,7 +24,19 @@ app = App(
     suppress_keyboard_interrupt=False,
     result_action="return_value",
 )
-_COMMANDS = ("demo", "run", "fuzz", "plan", "dominance", "safety", "train", "verify", "serve", "doctor", "parts")
+_COMMANDS = (
+    "demo",
+    "run",
+    "fuzz",
+    "plan",
+    "dominance",
+    "safety",
+    "train",
+    "verify",
+    "serve",
+    "doctor",
+    "parts",
+)
 for _name in _COMMANDS:
     app.command(f"misstep.cli.{_name}:{_name}", name=_name)
 

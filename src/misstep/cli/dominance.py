@@ -20,6 +20,7 @@ from misstep.cli.options import (
     UnitCost,
 )
 from misstep.cli.output import emit_json, note, warn
+from misstep.errors import LimitReached
 
 if TYPE_CHECKING:
     from misstep._core import Dominance
@@ -59,9 +60,14 @@ def dominance(
     from misstep import dominance as files
     from misstep._core import Dominance
 
-    task = load_task(domain, problem, unit_cost=unit_cost, seconds=seconds, memory_mb=memory_mb)
+    start = time.perf_counter()
+    try:
+        task = load_task(domain, problem, unit_cost=unit_cost, seconds=seconds, memory_mb=memory_mb)
+    except LimitReached as reached:
+        return _no_result(reached, json=json, quiet=quiet)
     if not quiet:
         warn(task.warnings)
+    left = None if seconds is None else max(_MIN_SECONDS, seconds - (time.perf_counter() - start))
     start = time.perf_counter()
     if load is not None:
         function = files.load(task, load)
@@ -70,7 +76,7 @@ def dominance(
             task,
             factors=factors,
             max_transitions=max_transitions,
-            max_seconds=None if seconds is None else max(_MIN_SECONDS, seconds),
+            max_seconds=left,
             max_memory_mb=memory_mb,
         )
     spent = time.perf_counter() - start
@@ -81,6 +87,15 @@ def dominance(
     else:
         _show(task, function)
         _summarise(function, spent, quiet=quiet)
+    return ExitCode.NOTHING_FOUND
+
+
+def _no_result(reached: LimitReached, *, json: bool, quiet: bool) -> int:
+    if json:
+        emit_json({"limit": reached.limit, "details": [], "warnings": [str(reached)]})
+    else:
+        print("limit")
+        note(str(reached), quiet=quiet)
     return ExitCode.NOTHING_FOUND
 
 
@@ -102,6 +117,7 @@ def _as_json(task: "Task", function: "Dominance", seconds: float) -> dict[str, o
     return {
         "factors": function.factors,
         "max_transitions": function.max_transitions,
+        "order": function.order,
         "labels": function.num_labels,
         "limit": function.limit,
         "fallback": function.is_fallback,
@@ -122,6 +138,8 @@ def _show(task: "Task", function: "Dominance") -> None:
 
 def _summarise(function: "Dominance", seconds: float, *, quiet: bool) -> None:
     if function.limit is not None:
-        kept = "only distances by tau moves are left" if function.is_fallback else "these are the atomic factors"
-        note(f"the limit on {function.limit} was hit: the function is sound, but {kept}", quiet=quiet)
+        kept = "distances by tau moves" if function.is_fallback else f"{function.factors} factors"
+        note(
+            f"the limit on {function.limit} was hit: what is left ({kept}) is sound, but weaker", quiet=quiet
+        )
     note(f"{function.factors} factors, {function.num_labels} labels, {seconds:.3f} s", quiet=quiet)
