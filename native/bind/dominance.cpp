@@ -27,7 +27,8 @@ double as_float(DominanceValue value) {
 
 void make(DominanceObject* self, nb::object task, const std::string& factors, std::uint64_t max_transitions,
           std::optional<double> max_seconds, std::optional<double> max_memory_mb, const StopFlag* stop,
-          std::optional<std::uint64_t> max_merges, bool fixed_point) {
+          std::optional<std::uint64_t> max_merges, const std::optional<std::string>& order,
+          bool fixed_point) {
     const TaskObject& core = nb::cast<const TaskObject&>(task);
     if (factors != "merged" && factors != "atomic")
         throw InputError("factors is '" + factors + "'; there are merged and atomic");
@@ -35,12 +36,16 @@ void make(DominanceObject* self, nb::object task, const std::string& factors, st
     options.factors.merged = factors == "merged";
     options.factors.max_transitions = std::min<std::uint64_t>(max_transitions, 1U << 30);
     if (max_merges) options.factors.max_merges = *max_merges;
+    if (order && *order != "newest" && *order != "smallest")
+        throw InputError("order is '" + *order + "'; there are newest and smallest");
+    options.one_order = order.has_value();
+    if (order == "smallest") options.factors.order = MergeOrder::kSmallestFirst;
     options.fixed_point = fixed_point;
     options.limits = make_limits(std::nullopt, max_seconds, max_memory_mb, stop);
     std::unique_ptr<Dominance> dominance;
     run_interruptible(options.limits,
                       [&] { dominance = std::make_unique<Dominance>(make_dominance(core.space, options)); });
-    new (self) DominanceObject{std::move(task), &core, std::move(dominance)};
+    new (self) DominanceObject{std::move(task), &core, std::move(dominance), max_transitions};
 }
 
 const Word* words(const DominanceObject& self, const StateObject& state) {
@@ -139,14 +144,18 @@ void bind_dominance(nb::module_& m) {
         .def("__init__", &make, nb::arg("task"), nb::kw_only(), nb::arg("factors") = "merged",
              nb::arg("max_transitions") = 10'000, nb::arg("max_seconds") = nb::none(),
              nb::arg("max_memory_mb") = nb::none(), nb::arg("stop") = nb::none(),
-             nb::arg("max_merges") = nb::none(), nb::arg("fixed_point") = true,
+             nb::arg("max_merges") = nb::none(), nb::arg("order") = nb::none(), nb::arg("fixed_point") = true,
              nb::sig(
                  "def __init__(self, task: Task, *, factors: str = 'merged', max_transitions: int = 10000, "
                  "max_seconds: float | None = None, max_memory_mb: float | None = None, "
-                 "stop: StopFlag | None = None, max_merges: int | None = None, "
+                 "stop: StopFlag | None = None, max_merges: int | None = None, order: str | None = None, "
                  "fixed_point: bool = True) -> None"),
              "`factors`: `atomic` (one a variable) or `merged` (merge-and-shrink, DFP order, at most "
-             "`max_transitions` a factor, counted for each label after label reduction). A limit that is hit "
+             "`max_transitions` a factor, counted for each label after label reduction). `order`: which of "
+             "equally "
+             "good pairs is merged, `newest` or `smallest`; None tries both and keeps what knows most. A "
+             "limit "
+             "that is hit "
              "gives a sound function that knows less: `limit` and `is_fallback` say so.")
         .def_prop_ro(
             "task", [](const DominanceObject& d) { return d.task; }, nb::sig("def task(self) -> Task"))
@@ -185,6 +194,13 @@ void bind_dominance(nb::module_& m) {
                 return d.dominance->is_merged() ? "merged" : "atomic";
             },
             "`merged` or `atomic`.")
+        .def_prop_ro("max_transitions", [](const DominanceObject& d) { return d.max_transitions; })
+        .def_prop_ro(
+            "order",
+            [](const DominanceObject& d) -> std::string {
+                return d.dominance->order() == MergeOrder::kSmallestFirst ? "smallest" : "newest";
+            },
+            "Which of equally good pairs were merged first.")
         .def_prop_ro("num_merges", [](const DominanceObject& d) { return d.dominance->task().num_merges; })
         .def_prop_ro("num_labels", [](const DominanceObject& d) { return d.dominance->task().labels.size(); })
         .def(

@@ -10,6 +10,7 @@ struct DominanceObject {
     nb::object task;
     const TaskObject* core;
     std::unique_ptr<Dominance> dominance;
+    std::uint64_t max_transitions;
 };
 
 }  // namespace misstep

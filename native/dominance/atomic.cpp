@@ -1,6 +1,7 @@
 // The factor of each variable.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "dominance/factors.hpp"
 #include "util/cost_queue.hpp"
@@ -132,13 +133,12 @@ std::vector<Cost> label_ranks(const FactoredTask& task, const Factor& factor) {
 
 struct MergeCandidate {
     Cost score;
+    std::int64_t size;  // 0 where it does not matter
     std::size_t first, second;
 };
 
-// The best pair first. Most scores are equal: then the newest factor first, and variables from the last to the
-// first, as in Fast Downward, where the variables that others depend on come first. So these are merged last
-// and stay free to move, which tau moves live on.
-std::vector<MergeCandidate> merge_order(const FactoredTask& task) {
+// The best pair first.
+std::vector<MergeCandidate> merge_order(const FactoredTask& task, MergeOrder by) {
     const std::size_t n = task.factors.size();
     std::vector<std::vector<Cost>> ranks;
     std::vector<bool> has_goal;
@@ -154,9 +154,12 @@ std::vector<MergeCandidate> merge_order(const FactoredTask& task) {
             for (LabelId label = 0; label < task.labels.size(); ++label)
                 if (task.factors[a].is_relevant(label) && task.factors[b].is_relevant(label))
                     score = std::min(score, std::max(ranks[a][label], ranks[b][label]));
-            if (score != kInfinity) order.push_back({score, b, a});  // otherwise no label acts on both
+            if (score == kInfinity) continue;  // no label acts on both
+            std::int64_t size = std::int64_t{task.factors[a].num_states} * task.factors[b].num_states;
+            order.push_back({score, by == MergeOrder::kSmallestFirst ? size : 0, b, a});
         }
-    std::ranges::stable_sort(order, {}, &MergeCandidate::score);
+    std::ranges::stable_sort(order, {},
+                             [](const MergeCandidate& pair) { return std::pair(pair.score, pair.size); });
     return order;
 }
 
@@ -166,16 +169,23 @@ FactoredTask make_factors(const StateSpace& space, const FactorOptions& options,
     const Task& task = space.task;
     FactoredTask result;
     for (ActionId a = 0; a < task.actions.size(); ++a) result.labels.push_back({task.actions[a].cost, {a}});
-    for (int var = 0; var < task.num_variables(); ++var) result.factors.push_back(atomic_factor(task, var));
+    for (int var = 0; var < task.num_variables(); ++var) {
+        result.factors.push_back(atomic_factor(task, var));
+        result.factors.back().serial = result.next_serial++;
+    }
     simplify(result);
     bool merged = options.merged;
+    std::set<std::pair<std::uint64_t, std::uint64_t>> too_large;
     while (merged && result.num_merges < options.max_merges) {
         merged = false;
-        for (const MergeCandidate& candidate : merge_order(result)) {
+        for (const MergeCandidate& candidate : merge_order(result, options.order)) {
             result.limit = watch.look();
             if (result.limit != LimitHit::kNone) return result;
+            std::pair pair{result.factors[candidate.first].serial, result.factors[candidate.second].serial};
+            if (too_large.contains(pair)) continue;
             merged = merge(result, candidate.first, candidate.second, options.max_transitions);
             if (merged) break;
+            too_large.insert(pair);
         }
         result.num_merges += merged;
     }

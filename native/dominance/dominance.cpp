@@ -1,5 +1,9 @@
 #include "dominance/dominance.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
 #include "dominance/fixed_point.hpp"
 #include "util/error.hpp"
 
@@ -27,16 +31,43 @@ bool has_limit(const Limits& limits) {
 
 Dominance make_dominance(const StateSpace& space, const DominanceOptions& options) {
     LimitWatch watch(options.limits);
-    if (!options.factors.merged || !options.fixed_point || !has_limit(options.limits))
-        return Dominance(space, options, watch);
-    DominanceOptions atomic_options = options;
-    atomic_options.factors.merged = false;
-    Dominance atomic(space, atomic_options, watch);
-    if (atomic.is_fallback_) return atomic;
-    Dominance merged(space, options, watch);
-    if (!merged.is_fallback_) return merged;
-    atomic.limit_ = merged.limit_;
-    return atomic;
+    if (!options.factors.merged || !options.fixed_point) return Dominance(space, options, watch);
+    std::optional<Dominance> best;
+    if (has_limit(options.limits)) {
+        DominanceOptions atomic = options;
+        atomic.factors.merged = false;
+        best.emplace(Dominance(space, atomic, watch));
+        if (best->is_fallback_) return std::move(*best);
+    }
+    for (MergeOrder order : {MergeOrder::kNewestFirst, MergeOrder::kSmallestFirst}) {
+        DominanceOptions merged = options;
+        if (!options.one_order) merged.factors.order = order;
+        Dominance found(space, merged, watch);
+        if (found.is_fallback_) {
+            if (!best) return found;  // interrupted
+            best->limit_ = found.limit_;
+            break;
+        }
+        // Merged factors are kept before atomic ones even where these relate more pairs: what they say is
+        // finer.
+        bool is_better = !best || !best->is_merged_ || found.informedness() > best->informedness();
+        if (is_better) best.emplace(std::move(found));
+        if (options.one_order || best->informedness() == 0) break;
+    }
+    return std::move(*best);
+}
+
+double Dominance::informedness() const {
+    double sum = 0;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+        if (sizes_[i] == 0) continue;
+        auto pairs = static_cast<double>(sizes_[i]) * static_cast<double>(sizes_[i]);
+        auto finite = values_[i].empty() ? static_cast<double>(sizes_[i])
+                                         : static_cast<double>(std::ranges::count_if(
+                                               values_[i], [](auto value) { return value != kNever; }));
+        sum += std::log(finite / pairs);
+    }
+    return sum;
 }
 
 Dominance::Dominance(const StateSpace& space, const DominanceOptions& options, LimitWatch& watch)
@@ -46,6 +77,7 @@ Dominance::Dominance(const StateSpace& space, const DominanceOptions& options, L
 
 void Dominance::compute(const DominanceOptions& options, LimitWatch& watch) {
     is_merged_ = options.factors.merged;
+    order_ = options.factors.order;
     task_ = make_factors(space_, options.factors, watch);
     label_of_.assign(space_.task.actions.size(), kNoLabel);
     for (LabelId label = 0; label < task_.labels.size(); ++label)

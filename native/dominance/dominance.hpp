@@ -7,6 +7,8 @@ namespace misstep {
 
 struct DominanceOptions {
     FactorOptions factors;
+    // Merges in the order of `factors` only, instead of in all and keeping what knows most.
+    bool one_order = false;
     Limits limits;
     bool fixed_point = true;  // otherwise only what tau moves give, until replace_values()
 };
@@ -30,6 +32,9 @@ class Dominance {
     // Whether it is only the distance by tau moves, since a limit was hit before the fixed point.
     bool is_fallback() const { return is_fallback_; }
     bool is_merged() const { return is_merged_; }
+    MergeOrder order() const { return order_; }
+    // The logarithm of the share of pairs of abstract states with D > -inf.
+    double informedness() const;
 
     // The abstract states of a state, one a factor; kPruned where it is unreachable or dead there.
     void project(const Word* state, std::int32_t* out) const {
@@ -85,10 +90,11 @@ class Dominance {
     std::unique_ptr<TauMoves> tau_;
     LimitHit limit_ = LimitHit::kNone;
     bool is_fallback_ = false, is_merged_ = false;
+    MergeOrder order_ = MergeOrder::kNewestFirst;
 };
 
-// The function for a task. Where a limit ends merged factors early, that of the atomic ones if there was time
-// for it, otherwise distances by tau moves.
+// The function for a task: of the merge orders the one that knows most. Where a limit ends all merged factors
+// early, that of the atomic ones if there was time for it, otherwise distances by tau moves.
 Dominance make_dominance(const StateSpace& space, const DominanceOptions& options);
 
 }  // namespace misstep

@@ -44,6 +44,7 @@ struct Factor {
     std::vector<GroupId> group_of;    // by label
     std::vector<Transitions> groups;  // that of kIdentity is left empty
     Projection projection;
+    std::uint64_t serial = 0;  // by age
 
     bool is_relevant(LabelId label) const { return group_of[label] != kIdentity; }
 };
@@ -55,8 +56,18 @@ struct Label {
     std::vector<ActionId> actions;
 };
 
+// Which of the pairs with the best DFP score is merged: most scores are equal.
+enum class MergeOrder {
+    // The newest factor first, variables from the last to the first, as in Fast Downward: variables that
+    // others
+    // depend on are merged last and stay free to move.
+    kNewestFirst,
+    kSmallestFirst,  // by the number of states of the product
+};
+
 struct FactorOptions {
     bool merged = true;
+    MergeOrder order = MergeOrder::kNewestFirst;
     // Of a merged factor, counted for each label after exact label reduction; self-loops of irrelevant labels
     // are no transitions.
     std::uint64_t max_transitions = 10'000;
@@ -67,7 +78,7 @@ struct FactorOptions {
 struct FactoredTask {
     std::vector<Label> labels;
     std::vector<Factor> factors;
-    std::uint64_t num_merges = 0;
+    std::uint64_t num_merges = 0, next_serial = 0;
     LimitHit limit = LimitHit::kNone;  // ended the merging early
 
     std::uint64_t num_transitions(const Factor& factor) const;
@@ -79,8 +90,8 @@ FactoredTask make_factors(const StateSpace& space, const FactorOptions& options,
 // The simplifications, to a common fixed point; all of them keep every plan of every state that is reachable
 // and solvable.
 void simplify(FactoredTask& task);
-// The product of two factors (first < second) becomes the last factor instead of them; false, with nothing changed, where it has more than
-// `max_transitions` even before labels are reduced.
+// The product of two factors (first < second) becomes the last factor instead of them; false, with nothing
+// changed, where it has more than `max_transitions` even before labels are reduced.
 bool merge(FactoredTask& task, std::size_t first, std::size_t second, std::uint64_t max_transitions);
 
 // Fills in what follows from transitions: equal groups become one, goal distances.

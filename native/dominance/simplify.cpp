@@ -3,6 +3,7 @@
 #include <map>
 
 #include "dominance/factors.hpp"
+#include "util/rng.hpp"
 
 namespace misstep {
 namespace {
@@ -86,12 +87,28 @@ bool drop_labels(FactoredTask& task) {
     return true;
 }
 
+// Whether two labels look alike to all factors but one, up to collisions of hashes.
+bool may_combine(const FactoredTask& task, std::size_t except) {
+    auto hash = [](std::uint64_t a, std::uint64_t b) { return Rng((a << 32) ^ b).next(); };
+    std::vector<std::uint64_t> keys(task.labels.size());
+    for (std::size_t label = 0; label < keys.size(); ++label)
+        keys[label] = hash(task.factors.size(), static_cast<std::uint64_t>(task.labels[label].cost));
+    for (std::size_t j = 0; j < task.factors.size(); ++j)
+        if (j != except)
+            for (std::size_t label = 0; label < keys.size(); ++label)
+                if (GroupId group = task.factors[j].group_of[label]; group != kIdentity)
+                    keys[label] += hash(j, static_cast<std::uint64_t>(group));
+    std::ranges::sort(keys);
+    return std::ranges::adjacent_find(keys) != keys.end();
+}
+
 // Labels of equal cost that only one factor tells apart become one, with the transitions of all of them
 // there: the product of the factors stays the same (Sievers, Wehrle & Helmert 2014, theorem on
 // combinability).
 bool reduce_labels(FactoredTask& task) {
     bool changed = false;
     for (std::size_t i = 0; i < task.factors.size(); ++i) {
+        if (!may_combine(task, i)) continue;
         // By cost and by what the other factors see.
         std::map<std::vector<GroupId>, std::vector<std::size_t>> alike;
         for (std::size_t label = 0; label < task.labels.size(); ++label) {
@@ -255,19 +272,27 @@ bool merge(FactoredTask& task, std::size_t first, std::size_t second, std::uint6
         if (!product.is_relevant(label)) continue;
         std::vector<GroupId> others{task.labels[label].cost};
         for (std::size_t j = 0; j < task.factors.size(); ++j)
-            if (j != first && j != second) others.push_back(task.factors[j].group_of[label]);
+            if (j != first && j != second && task.factors[j].is_relevant(label)) {
+                others.push_back(static_cast<GroupId>(j));
+                others.push_back(task.factors[j].group_of[label]);
+            }
         alike[std::move(others)].push_back(product.group_of[label]);
     }
     std::uint64_t total = 0;
     for (auto& [others, members] : alike) {
         std::ranges::sort(members);
         members.erase(std::ranges::unique(members).begin(), members.end());
+        if (members.size() == 1) {
+            total += product.groups[members[0]].size();
+            continue;
+        }
         Transitions all;
         for (GroupId group : members)
             all.insert(all.end(), product.groups[group].begin(), product.groups[group].end());
         std::ranges::sort(all);
         all.erase(std::ranges::unique(all).begin(), all.end());
         total += all.size();
+        if (total > max_transitions) break;
     }
     if (total > max_transitions) return false;
 
@@ -278,6 +303,7 @@ bool merge(FactoredTask& task, std::size_t first, std::size_t second, std::uint6
     projection.left = std::make_unique<Projection>(std::move(task.factors[first].projection));
     projection.right = std::make_unique<Projection>(std::move(task.factors[second].projection));
     product.projection = std::move(projection);
+    product.serial = task.next_serial++;
     task.factors.erase(task.factors.begin() + static_cast<std::ptrdiff_t>(second));
     task.factors.erase(task.factors.begin() + static_cast<std::ptrdiff_t>(first));
     task.factors.push_back(std::move(product));
