@@ -93,6 +93,8 @@ const char* limit_name(LimitHit limit) {
             return "stopped";
         case LimitHit::kIncomplete:
             return "incomplete";
+        case LimitHit::kBound:
+            return "bound";
         case LimitHit::kNone:
             break;
     }

@@ -5,6 +5,7 @@
 
 #include "bind/policy_object.hpp"
 #include "policy_graph/heuristic_policy.hpp"
+#include "policy_graph/lookahead.hpp"
 
 using namespace misstep;
 
@@ -140,6 +141,33 @@ nb::object run_all(nb::object self, const BatchObject& starts, std::uint32_t max
     return result;
 }
 
+// (plan or None, the limit that was hit or None)
+nb::tuple look_ahead(GraphObject& g, const StateObject& state, std::uint32_t depth, std::optional<Cost> below,
+                     std::uint32_t max_steps, std::optional<double> max_seconds, const StopFlag* stop) {
+    require_same_task(*g.core, *state.core, "state");
+    LookaheadOptions options;
+    options.depth = depth;
+    options.bound = below.value_or(kInfinity);
+    options.max_steps = max_steps;
+    options.limits = make_limits(std::nullopt, max_seconds, std::nullopt, stop);
+    LookaheadResult found;
+    try {
+        run_interruptible(options.limits, [&] {
+            std::scoped_lock lock(*g.busy);
+            found = lookahead(*g.graph, g.graph->insert(state.words.data()), options);
+        });
+    } catch (const FlakyPolicy& error) {
+        raise_flaky(g, error);
+    }
+    nb::object plan = nb::none();
+    if (found.cost < options.bound) {
+        nb::list actions;
+        for (ActionId id : found.plan) actions.append(ActionObject{g.task, g.core, id});
+        plan = actions;
+    }
+    return nb::make_tuple(plan, limit_name(found.limit));
+}
+
 void bind_run(nb::module_& m) {
     nb::class_<RunObject>(m, "Run", "How a policy fared from one state.")
         .def_prop_ro(
@@ -273,6 +301,15 @@ void bind_policy(nb::module_& m) {
              nb::sig("def run(self, starts: StateBatch, *, max_steps: int = 1000, max_seconds: float | None "
                      "= None, stop: StopFlag | None = None) -> list[Run]"),
              "One run for each start; fewer where the time ran out or the flag was set.")
+        .def("lookahead", &look_ahead, nb::arg("state"), nb::kw_only(), nb::arg("depth") = 2,
+             nb::arg("below") = nb::none(), nb::arg("max_steps") = 1000, nb::arg("max_seconds") = nb::none(),
+             nb::arg("stop") = nb::none(),
+             nb::sig("def lookahead(self, state: State, *, depth: int = 2, below: int | None = None, "
+                     "max_steps: int = 1000, max_seconds: float | None = None, stop: StopFlag | None = None) "
+                     "-> tuple[list[Action] | None, str | None]"),
+             "The cheapest plan that makes at most `depth` free choices and then follows the policy, None "
+             "where "
+             "none costs less than `below`; and the limit that was hit.")
         .def_prop_ro("num_states", [](const GraphObject& g) { return g.graph->size(); })
         .def_prop_ro("states_asked", [](const GraphObject& g) { return g.graph->states_asked(); })
         .def_prop_ro("policy_calls", [](const GraphObject& g) { return g.graph->policy_calls(); })

@@ -30,7 +30,7 @@ SearchFunction search_by_name(const std::string& name) {
 ResultObject search(nb::object task, const std::string& config, const StateObject* start,
                     std::optional<std::uint64_t> max_expansions, std::optional<double> max_seconds,
                     std::optional<double> max_memory_mb, std::optional<std::uint64_t> seed,
-                    const StopFlag* stop) {
+                    std::optional<Cost> below, const StopFlag* stop) {
     const TaskObject& core = nb::cast<const TaskObject&>(task);
     std::size_t colon = config.find(':');
     if (colon == std::string::npos)
@@ -39,7 +39,8 @@ ResultObject search(nb::object task, const std::string& config, const StateObjec
     std::unique_ptr<Heuristic> heuristic = make_heuristic(core.space, config.substr(colon + 1));
     if (start != nullptr) require_same_task(core, *start->core, "state");
     const Word* from = start == nullptr ? core.space.initial.data() : start->words.data();
-    SearchOptions options{make_limits(max_expansions, max_seconds, max_memory_mb, stop), seed};
+    SearchOptions options{make_limits(max_expansions, max_seconds, max_memory_mb, stop), seed,
+                          below.value_or(kInfinity)};
     ResultObject object{std::move(task), &core, {}};
     run_interruptible(options.limits,
                       [&] { object.result = function(core.space, *heuristic, from, options); });
@@ -81,7 +82,8 @@ void bind_search(nb::module_& m) {
             nb::sig("def limit(self) -> str | None"),
             "What ended the search early: `expansions`, `seconds`, `memory`, `stopped`, or `incomplete` "
             "where "
-            "hill-climbing ran dry; None where nothing did.")
+            "hill-climbing ran dry, or `bound` where no plan costs less than was asked for; None where "
+            "nothing did.")
         .def_prop_ro(
             "plan",
             [](const ResultObject& r) {
@@ -117,17 +119,21 @@ void bind_search(nb::module_& m) {
             return text + ", " + std::to_string(r.result.expanded) + " expanded>";
         });
 
-    m.def("search", &search, nb::arg("task"), nb::arg("config"), nb::kw_only(), nb::arg("state") = nb::none(),
-          nb::arg("max_expansions") = nb::none(), nb::arg("max_seconds") = nb::none(),
-          nb::arg("max_memory_mb") = nb::none(), nb::arg("seed") = nb::none(), nb::arg("stop") = nb::none(),
-          nb::sig("def search(task: Task, config: str, *, state: State | None = None, max_expansions: int | "
-                  "None = None, max_seconds: float | None = None, "
-                  "max_memory_mb: float | None = None, seed: int | None = None, stop: StopFlag | None = "
-                  "None) -> SearchResult"),
-          "Searches from a state (the initial one by default): `astar:lmcut`, `astar:hmax`, `astar:blind`, "
-          "`gbfs:ff`, "
-          "`ehc:ff`. A limit that is hit ends the search with what it knows; a seed shuffles the order of "
-          "successors.");
+    m.def(
+        "search", &search, nb::arg("task"), nb::arg("config"), nb::kw_only(), nb::arg("state") = nb::none(),
+        nb::arg("max_expansions") = nb::none(), nb::arg("max_seconds") = nb::none(),
+        nb::arg("max_memory_mb") = nb::none(), nb::arg("seed") = nb::none(), nb::arg("below") = nb::none(),
+        nb::arg("stop") = nb::none(),
+        nb::sig("def search(task: Task, config: str, *, state: State | None = None, max_expansions: int | "
+                "None = None, max_seconds: float | None = None, "
+                "max_memory_mb: float | None = None, seed: int | None = None, below: int | None = None, "
+                "stop: StopFlag | None = "
+                "None) -> SearchResult"),
+        "Searches from a state (the initial one by default): `astar:lmcut`, `astar:hmax`, `astar:blind`, "
+        "`gbfs:ff`, "
+        "`ehc:ff`. A limit that is hit ends the search with what it knows; a seed shuffles the order of "
+        "successors. A* with an admissible heuristic ends with the limit `bound` as soon as no plan can cost "
+        "less than `below`.");
 
     m.def(
         "count_states",

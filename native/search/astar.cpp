@@ -22,7 +22,8 @@ Cost f_of_key(std::uint64_t key) {
 
 class AStar : BestFirstSearch<AStarNode, TieBreak::kLastIn> {
   public:
-    using BestFirstSearch::BestFirstSearch;
+    AStar(const StateSpace& space, Heuristic& heuristic, const SearchOptions& options)
+        : BestFirstSearch(space, heuristic, options), bound_(options.bound) {}
     SearchResult run(const Word* start) {
         return finished([&] { search(start); });
     }
@@ -31,8 +32,13 @@ class AStar : BestFirstSearch<AStarNode, TieBreak::kLastIn> {
     void search(const Word* start) {
         open_start(start);
         while (!open_.empty()) {
-            if (heuristic_.is_admissible())
+            if (heuristic_.is_admissible()) {
                 result_.lower_bound = std::max(result_.lower_bound, f_of_key(open_.min_key()));
+                if (result_.lower_bound >= bound_) {
+                    result_.limit = LimitHit::kBound;
+                    return;
+                }
+            }
             if (!within_limits()) return;
             StateId id = open_.pop();
             if (nodes_.node(id).closed) continue;  // a better entry of the same state was popped before
@@ -96,6 +102,8 @@ class AStar : BestFirstSearch<AStarNode, TieBreak::kLastIn> {
         if (heuristic_.is_admissible()) result_.lower_bound = result_.cost;
         result_.plan = nodes_.plan_to(id);
     }
+
+    Cost bound_;
 };
 
 }  // namespace

@@ -30,6 +30,8 @@ struct SearchOptions {
     // Where given, successors are looked at in a random order made from this seed, otherwise in the task's
     // order.
     std::optional<std::uint64_t> seed;
+    // A* with an admissible heuristic ends with LimitHit::kBound as soon as no plan can cost less than this.
+    Cost bound = kInfinity;
 };
 
 // Optimal with an admissible heuristic; reopens states, so the heuristic need not be consistent.

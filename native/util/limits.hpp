@@ -15,7 +15,7 @@ struct StopFlag {
     std::atomic<bool> stop{false};
 };
 
-enum class LimitHit { kNone, kExpansions, kSeconds, kMemory, kStopped, kIncomplete };
+enum class LimitHit { kNone, kExpansions, kSeconds, kMemory, kStopped, kIncomplete, kBound };
 
 struct Limits {
     std::uint64_t max_expansions = std::numeric_limits<std::uint64_t>::max();

@@ -26,6 +26,17 @@ class Bound:
         """Whether the cost is known."""
         return self.lo == self.hi
 
+    def as_json(self) -> dict[str, int | float | None]:
+        """JSON has no infinity: null stands for it."""
+        return {"lo": cost_as_json(self.lo), "hi": cost_as_json(self.hi)}
+
+
+def cost_as_json(cost: float) -> int | float | None:
+    """A cost as JSON; null is infinity, and costs are whole numbers as a rule."""
+    if cost == math.inf:
+        return None
+    return int(cost) if cost == int(cost) else cost
+
 
 def policy_cost(run: Run, *, rest: float = 0.0) -> Bound:
     """What a run proves about the policy's cost; `rest` is an admissible estimate for where it was cut off.

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from misstep.errors import InputError
 from misstep.suggest import did_you_mean
 
-KINDS = ("search", "heuristic", "policy", "fuzzer", "bias")
+KINDS = ("search", "heuristic", "policy", "fuzzer", "bias", "oracle", "objective")
 
 T = TypeVar("T")
 

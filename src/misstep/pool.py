@@ -23,6 +23,18 @@ class PoolEntry:
     rng: int | None = None
     """The state of the random numbers after the walk; absent in pools that others made."""
 
+    def as_json(self) -> dict[str, object]:
+        """A line of a pool file."""
+        line: dict[str, object] = {
+            "id": self.id,
+            "facts": self.state.facts,
+            "parent": self.parent,
+            "walk": [action.name for action in self.walk],
+        }
+        if self.rng is not None:
+            line["rng"] = f"{self.rng:016x}"
+        return line
+
 
 class PoolWriter:
     """Appends entries to a pool file; an entry is on its way to the disk before `write` returns.
@@ -48,14 +60,7 @@ class PoolWriter:
         """Appends one line. Raises InputError where the disk is full; what was written before is not lost."""
         if entry.id < self._written:
             return
-        line: dict[str, object] = {
-            "id": entry.id,
-            "facts": entry.state.facts,
-            "parent": entry.parent,
-            "walk": [action.name for action in entry.walk],
-        }
-        if entry.rng is not None:
-            line["rng"] = f"{entry.rng:016x}"
+        line = entry.as_json()
         if entry.id == 0:
             line["made_by"] = self._made_by
         try:
@@ -103,7 +108,10 @@ def read_pool(path: Path, task: Task) -> list[PoolEntry]:
             PoolEntry(
                 id=_number(line.get("id", len(entries)), f"{where}: `id`"),
                 state=state,
-                parent=None if line.get("parent") is None else _number(line["parent"], f"{where}: `parent`"),
+                # -1 is how other tools say that there is none.
+                parent=None
+                if line.get("parent") in (None, -1)
+                else _number(line["parent"], f"{where}: `parent`"),
                 walk=actions,
                 rng=_rng(line.get("rng"), where),
             )

@@ -13,6 +13,7 @@ from misstep.testing.strategies import tasks
 from tests.property import (
     check_fuzzing,
     check_heuristics,
+    check_oracles,
     check_policy_graph,
     check_searches,
     check_states,
@@ -25,6 +26,7 @@ CHECKS = (
     *check_searches.CHECKS,
     *check_policy_graph.CHECKS,
     *check_fuzzing.CHECKS,
+    *check_oracles.CHECKS,
 )
 
 

@@ -24,7 +24,21 @@ app = App(
     suppress_keyboard_interrupt=False,
     result_action="return_value",
 )
-_COMMANDS = ("demo", "run", "fuzz", "plan", "safety", "train", "verify", "serve", "doctor", "parts")
+_COMMANDS = (
+    "demo",
+    "test",
+    "run",
+    "fuzz",
+    "plan",
+    "verify",
+    "replay",
+    "shrink",
+    "safety",
+    "train",
+    "serve",
+    "doctor",
+    "parts",
+)
 for _name in _COMMANDS:
     app.command(f"misstep.cli.{_name}:{_name}", name=_name)
 

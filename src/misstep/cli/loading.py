@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from misstep.errors import InputError
 
 if TYPE_CHECKING:
+    from misstep.formats.pddl.model import Domain
     from misstep.task import Task
 
 # The translator is a Python program: less than this would not even start it.
@@ -13,7 +14,7 @@ _MIN_TRANSLATOR_MB = 256
 
 
 def load_task(
-    domain: Path,
+    domain: "Path | Domain",
     problem: Path | None,
     *,
     unit_cost: bool,
@@ -26,6 +27,7 @@ def load_task(
     if problem is not None:
         memory = None if memory_mb is None else max(memory_mb, _MIN_TRANSLATOR_MB)
         return load(domain, problem, unit_cost=unit_cost, max_seconds=seconds, max_memory_mb=memory)
+    assert isinstance(domain, Path)
     if domain.suffix.lower() == ".pddl":
         raise InputError(f"{domain}: a PDDL domain needs a problem; give DOMAIN and PROBLEM")
     return load_sas(domain, unit_cost=unit_cost)

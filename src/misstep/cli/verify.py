@@ -8,7 +8,6 @@ from cyclopts import Parameter
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import Json, Quiet
 from misstep.cli.output import emit_json, note
-from misstep.errors import InputError
 
 
 def verify(
@@ -22,19 +21,23 @@ def verify(
 
     Example: misstep verify runs/line
     """
-    from misstep.safety.verify import is_safety_run, verify_run
+    from misstep.safety import verify as safety
+    from misstep.verify import runs_in, verify_run
 
-    if not run.is_dir():
-        raise InputError(f"{run}: no such run directory")
-    if not is_safety_run(run):
-        raise InputError(f"{run}: not the directory of a `misstep safety test` run")
-    found = verify_run(run)
-    invalid = found["invalid"]
-    assert isinstance(invalid, list)
+    total, valid, by_search = 0, 0, 0
+    invalid: list[dict[str, str]] = []
+    folders = [run] if safety.is_safety_run(run) else runs_in(run)
+    for folder in folders:
+        found = safety.verify_run(folder) if safety.is_safety_run(folder) else verify_run(folder)
+        total, valid = total + found["certificates"], valid + found["valid"]
+        by_search += found.get("by_search", 0)
+        prefix = "" if len(folders) == 1 else f"{folder.name}/"
+        invalid += [{**entry, "certificate": prefix + entry["certificate"]} for entry in found["invalid"]]
     if json:
-        emit_json(found)
+        emit_json({"certificates": total, "valid": valid, "invalid": invalid, "by_search": by_search})
     else:
         for entry in invalid:
             print(f"{entry['certificate']}: {entry['reason']}")
-        note(f"{found['valid']} of {found['certificates']} certificates are valid", quiet=quiet)
+        rest = f" ({by_search} of them rest on the word of a search)" if by_search else ""
+        note(f"{valid} of {total} certificates are valid{rest}", quiet=quiet)
     return ExitCode.BUGS_FOUND if invalid else ExitCode.NOTHING_FOUND

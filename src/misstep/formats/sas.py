@@ -6,6 +6,7 @@ from pathlib import Path
 from misstep.formats.sexp import Source
 
 _METRIC = re.compile(r"\A(\s*begin_version\n.*?\nend_version\nbegin_metric\n)\s*1\s*\n", re.DOTALL)
+_GOAL = re.compile(r"^begin_goal\n.*?^end_goal\n", re.DOTALL | re.MULTILINE)
 
 
 def read_sas(path: str | Path) -> Source:
@@ -17,3 +18,9 @@ def read_sas(path: str | Path) -> Source:
 def with_unit_cost(sas_text: str) -> str:
     """The same task without a metric, so that every action costs 1."""
     return _METRIC.sub(r"\g<1>0\n", sas_text, count=1)
+
+
+def with_goal_state(sas_text: str, values: list[int]) -> str:
+    """The same task with one full state as its goal."""
+    pairs = "".join(f"{variable} {value}\n" for variable, value in enumerate(values))
+    return _GOAL.sub(f"begin_goal\n{len(values)}\n{pairs}end_goal\n", sas_text, count=1)

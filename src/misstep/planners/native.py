@@ -32,8 +32,12 @@ class NativeSearch:
         state: _core.State | None = None,
         limits: Limits = Limits(),
         seed: int | None = None,
+        below: int | None = None,
     ) -> _core.SearchResult:
-        """Searches from `state`, or from the initial state. Same seed, same result."""
+        """Searches from `state`, or from the initial state. Same seed, same result.
+
+        An optimal search ends with the limit `bound` as soon as no plan can cost less than `below`.
+        """
         return _core.search(
             task,
             str(self),
@@ -42,6 +46,7 @@ class NativeSearch:
             max_seconds=limits.max_seconds,
             max_memory_mb=limits.max_memory_mb,
             seed=seed,
+            below=below,
         )
 
     def __str__(self) -> str:

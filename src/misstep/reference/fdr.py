@@ -58,25 +58,27 @@ def holds(facts: Facts, state: State) -> bool:
 
 
 def validate(task: Task, state: State, plan: Iterable[str]) -> int:
-    """The cost of a plan, given by action names, from a state to a goal state; ValueError if it is none.
-
-    Where actions share a name (the translator splits disjunctions), the applicable ones must agree in effect.
-    """
-    named: dict[str, list[Action]] = {}
-    for action in task.actions:
-        named.setdefault(action.name, []).append(action)
+    """The cost of a plan, given by action names, from a state to a goal state; ValueError if it is none."""
     cost = 0
-    for step, name in enumerate(plan, start=1):
-        choice = [action for action in named.get(name, []) if action.applicable(state)]
-        if not choice:
-            raise ValueError(f"step {step}: {name} is {'not applicable' if name in named else 'no action'}")
-        if len({action.apply(state) for action in choice}) > 1:
-            raise ValueError(f"step {step}: {name} is ambiguous")
-        cost += min(action.cost for action in choice)
-        state = choice[0].apply(state)
+    for name in plan:
+        state, spent = step(task, state, name)
+        cost += spent
     if not task.is_goal(state):
         raise ValueError("the plan ends in a state that is not a goal state")
     return cost
+
+
+def step(task: Task, state: State, name: str) -> tuple[State, int]:
+    """The state after the action of this name, and its cost; ValueError where it is not applicable.
+
+    Where actions share a name (the translator splits disjunctions), the applicable ones must agree in effect.
+    """
+    choice = [action for action in task.actions if action.name == name and action.applicable(state)]
+    if not choice:
+        raise ValueError(f"{name} is not applicable")
+    if len({action.apply(state) for action in choice}) > 1:
+        raise ValueError(f"{name} is ambiguous")
+    return choice[0].apply(state), min(action.cost for action in choice)
 
 
 def parse(text: str) -> Task:

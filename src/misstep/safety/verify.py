@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from misstep.errors import InputError
 from misstep.formats.jani import parse, read_text
@@ -16,7 +17,7 @@ def is_safety_run(folder: Path) -> bool:
     return (folder / MODEL).is_file()
 
 
-def verify_run(folder: Path) -> dict[str, object]:
+def verify_run(folder: Path) -> dict[str, Any]:
     """`{"certificates", "valid", "invalid": [{"certificate", "reason"}]}`."""
     if not is_safety_run(folder):
         raise InputError(f"{folder}: no {MODEL} there; is it the directory of a safety run?")

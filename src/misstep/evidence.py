@@ -1,0 +1,73 @@
+"""Claims: bounds on the best achievable cost of a state, each with evidence that can be checked."""
+
+import math
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from misstep._core import Action, State
+from misstep.bound import Bound
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """An upper bound: actions that lead from the state to the goal."""
+
+    actions: tuple[Action, ...]
+
+    @property
+    def cost(self) -> int:
+        """Of all actions together."""
+        return sum(action.cost for action in self.actions)
+
+
+@dataclass(frozen=True, slots=True)
+class Landmarks:
+    """A lower bound: every plan needs an action of each set; no action's shares exceed its cost."""
+
+    cuts: tuple[tuple[tuple[Action, ...], int], ...]
+    """The actions of a landmark and the share of their cost that is charged to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeadEnd:
+    """The lower bound infinity: the goal is out of reach even where no action deletes anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exhausted:
+    """A lower bound by search: true if the search is, but nobody can re-check it without searching again."""
+
+    search: str
+    expanded: int
+
+
+Evidence: TypeAlias = Plan | Landmarks | DeadEnd | Exhausted
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """`bound` holds for the best cost h* of `state`, because of `evidence`."""
+
+    state: State
+    bound: Bound
+    evidence: Evidence
+    oracle: str
+
+
+def plan_claim(state: State, actions: list[Action] | tuple[Action, ...], oracle: str) -> Claim:
+    """A plan bounds h* from above."""
+    plan = Plan(tuple(actions))
+    return Claim(state, Bound(0, plan.cost), plan, oracle)
+
+
+def landmark_claim(state: State, cuts: list[tuple[list[Action], int]] | None, oracle: str) -> Claim:
+    """What LM-cut's landmarks prove; None stands for a dead end."""
+    if cuts is None:
+        return Claim(state, Bound(math.inf, math.inf), DeadEnd(), oracle)
+    lo = sum(share for _, share in cuts)
+    return Claim(state, Bound(lo), Landmarks(tuple((tuple(a), share) for a, share in cuts)), oracle)
+
+
+def search_claim(state: State, lower_bound: float, search: str, expanded: int, oracle: str) -> Claim:
+    """What a search proved by looking at everything cheaper."""
+    return Claim(state, Bound(lower_bound), Exhausted(search, expanded), oracle)

@@ -1,0 +1,102 @@
+"""Fault localisation: the first decision of a buggy run that provably leaves every optimal continuation.
+
+The decision a = pi(s) is at fault where c(a) + h*(successor) > h*(s). Proven with bounds: the cost of a and a
+lower bound of the successor exceed an upper bound of s. Beyond the papers, which leave it open.
+"""
+
+import math
+from dataclasses import dataclass
+
+from misstep._core import Action, Run, State, search
+from misstep.evidence import Claim, plan_claim, search_claim
+from misstep.lab import Lab
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The decision after `step` actions of a run; `witness` is a plan of the state where it was made."""
+
+    step: int
+    action: Action | None
+    witness: tuple[Action, ...]
+    lower: Claim | None
+    """What is proven about the state after the action; None where the answer itself was no legal action."""
+
+    @property
+    def schema(self) -> str | None:
+        """The action schema of the decision."""
+        return None if self.action is None else self.action.name.strip("()").split(" ")[0]
+
+
+def localise(lab: Lab, run: Run, *, max_expansions: int = 2000, max_seconds: float = 1.0) -> Fault | None:
+    """The first decision on a run that is proven to be at fault, None where no proof was found.
+
+    Landmarks are tried on the whole run before searches are: their proofs can be checked again. Upper bounds
+    of the states on the run come from the known plan of the start, from the policy itself and from searches.
+    """
+    states, actions = run.states, run.actions
+    _spread_plans(lab, states, actions)
+    for state in states:
+        lab.claim_landmarks(state)
+        if lab.is_over:
+            return None
+    found = _first(lab, states, actions, run)
+    searched = 0
+    for step, state in enumerate(states[:-1] if found is None else states[: found.step]):
+        if searched >= 5 * max_expansions or lab.is_over:
+            break
+        for subject in (state, states[step + 1]):
+            searched += _search(lab, subject, max_expansions, max_seconds)
+        if (fault := _decision(lab, step, actions[step], state, states[step + 1])) is not None:
+            return fault
+    return found
+
+
+def _spread_plans(lab: Lab, states: list[State], actions: list[Action]) -> None:
+    """A plan of a later state makes one of each earlier state."""
+    for step in range(len(actions) - 1, -1, -1):
+        plan = lab.plan(states[step + 1])
+        if plan is not None and _cost(plan) + actions[step].cost < lab.best(states[step]).hi:
+            lab.add(plan_claim(states[step], (actions[step], *plan), "fault"))
+
+
+def _first(lab: Lab, states: list[State], actions: list[Action], run: Run) -> Fault | None:
+    for step, action in enumerate(actions):
+        if (fault := _decision(lab, step, action, states[step], states[step + 1])) is not None:
+            return fault
+    last = states[-1]
+    plan = lab.plan(last)
+    if run.outcome in ("stuck", "illegal") and plan is not None:
+        return Fault(len(actions), run.answer, plan, None)
+    return None
+
+
+def _decision(lab: Lab, step: int, action: Action, state: State, after: State) -> Fault | None:
+    plan, lower = lab.plan(state), lab.lower(after)
+    if plan is None or lower is None or not action.cost + lower.bound.lo > _cost(plan):
+        return None
+    return Fault(step, action, plan, lower)
+
+
+def _search(lab: Lab, state: State, max_expansions: int, max_seconds: float) -> int:
+    """Tightens both bounds of a state by a bounded optimal search."""
+    best = lab.best(state)
+    if best.is_exact:
+        return 0
+    found = search(
+        lab.task,
+        "astar:lmcut",
+        state=state,
+        max_expansions=max_expansions,
+        max_seconds=lab.seconds_left(max_seconds),
+        stop=lab.stop,
+    )
+    if found.outcome == "solved" and found.cost is not None and found.cost < best.hi:
+        lab.add(plan_claim(state, found.plan, "fault"))
+    if found.lower_bound > best.lo:
+        lab.add(search_claim(state, found.lower_bound, "astar:lmcut", found.expanded, "fault"))
+    return found.expanded
+
+
+def _cost(plan: tuple[Action, ...]) -> float:
+    return math.fsum(action.cost for action in plan)

@@ -1,0 +1,153 @@
+"""Lab: a task, the policy's runs on it and the tightest bounds known so far; all that an oracle may use."""
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from misstep._core import Action, Heuristic, PolicyGraph, Run, State, StopFlag
+from misstep.bound import Bound, policy_cost
+from misstep.errors import MisstepError
+from misstep.evidence import Claim, Landmarks, Plan, landmark_claim
+from misstep.pool import PoolEntry
+from misstep.task import Task
+
+
+class UnsoundClaim(MisstepError):
+    """An oracle claimed what is not so: a defect of the oracle, never of the policy."""
+
+
+@dataclass(slots=True)
+class _Known:
+    upper: Claim | None = None
+    lower: Claim | None = None
+
+
+@dataclass(slots=True)
+class Lab:
+    """What is known about one policy on one task.
+
+    Every plan that is claimed is replayed before it counts, and bounds that contradict each other raise
+    `UnsoundClaim`: an oracle with a defect cannot make a false bug.
+    """
+
+    task: Task
+    graph: PolicyGraph
+    max_steps: int = 10_000
+    """Of one policy run."""
+    max_memory_mb: int | None = None
+    """Of one search."""
+    deadline: float = math.inf
+    """On the clock of `time.perf_counter`; oracles stop there."""
+    stop: StopFlag | None = None
+    seed: int = 0
+    limits_hit: set[str] = field(default_factory=set)
+    """`oracle: limit` for every limit that kept an oracle from saying more."""
+    _known: dict[State, _Known] = field(default_factory=dict)
+    _entries: dict[int, PoolEntry] = field(default_factory=dict)
+    _heuristics: dict[str, Heuristic] = field(default_factory=dict)
+
+    def seconds_left(self, most: float | None = None) -> float | None:
+        """What an oracle may still spend, at most `most`; None where there is no limit."""
+        left = min(self.deadline - time.perf_counter(), math.inf if most is None else most)
+        return None if left == math.inf else max(left, 0.0)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is up or somebody asked to stop."""
+        return time.perf_counter() >= self.deadline or (self.stop is not None and self.stop.is_set)
+
+    def heuristic(self, name: str) -> Heuristic:
+        """A heuristic of the task, made once."""
+        if name not in self._heuristics:
+            self._heuristics[name] = Heuristic(self.task, name)
+        return self._heuristics[name]
+
+    def run(self, states: Sequence[State]) -> list[Run]:
+        """The policy's runs; fewer than states where the time ran out."""
+        return self.graph.run(
+            self.task.batch(list(states)),
+            max_steps=self.max_steps,
+            max_seconds=self.seconds_left(),
+            stop=self.stop,
+        )
+
+    def policy_cost(self, run: Run) -> Bound:
+        """What a run proves about the policy's cost. A run that was cut off may count on landmarks ahead."""
+        if run.outcome != "cut-off":
+            return policy_cost(run)
+        return policy_cost(run, rest=self.claim_landmarks(run.states[-1]).lo)
+
+    def claim_landmarks(self, state: State) -> Bound:
+        """Makes sure that what LM-cut says of a state is known, and returns what is known."""
+        known = self._known.get(state)
+        if known is None or known.lower is None:
+            cuts = self.heuristic("lmcut").landmarks(state)
+            self.add(landmark_claim(state, cuts, "landmarks"))
+        return self.best(state)
+
+    def enter(self, entry: PoolEntry) -> None:
+        """Makes a pool entry known, so that oracles can follow origins."""
+        self._entries[entry.id] = entry
+
+    def entry(self, number: int | None) -> PoolEntry | None:
+        """A pool entry by its id."""
+        return None if number is None else self._entries.get(number)
+
+    def add(self, claim: Claim) -> bool:
+        """Takes a claim in; whether it says more than was known. Raises UnsoundClaim where it cannot hold."""
+        if isinstance(claim.evidence, Plan):
+            self._replay(claim, claim.evidence.actions)
+        known = self._known.setdefault(claim.state, _Known())
+        news = False
+        if claim.bound.hi < (math.inf if known.upper is None else known.upper.bound.hi):
+            known.upper = claim
+            news = True
+        lo = 0.0 if known.lower is None else known.lower.bound.lo
+        if claim.bound.lo > lo or (known.lower is None and isinstance(claim.evidence, Landmarks)):
+            known.lower = claim
+            news = True
+        if known.upper and known.lower and known.lower.bound.lo > known.upper.bound.hi:
+            raise UnsoundClaim(
+                f"in the state {claim.state} {known.lower.oracle} claims a cost of at least "
+                f"{known.lower.bound.lo}, {known.upper.oracle} one of at most {known.upper.bound.hi}; "
+                "one of them has a defect: please report it"
+            )
+        return news
+
+    def best(self, state: State) -> Bound:
+        """The tightest known bounds on h*."""
+        known = self._known.get(state)
+        if known is None:
+            return Bound()
+        return Bound(
+            0.0 if known.lower is None else known.lower.bound.lo,
+            math.inf if known.upper is None else known.upper.bound.hi,
+        )
+
+    def plan(self, state: State) -> tuple[Action, ...] | None:
+        """The cheapest known plan of a state."""
+        claim = self.upper(state)
+        return claim.evidence.actions if claim and isinstance(claim.evidence, Plan) else None
+
+    def upper(self, state: State) -> Claim | None:
+        """The claim behind the upper bound."""
+        known = self._known.get(state)
+        return None if known is None else known.upper
+
+    def lower(self, state: State) -> Claim | None:
+        """The claim behind the lower bound."""
+        known = self._known.get(state)
+        return None if known is None else known.lower
+
+    def _replay(self, claim: Claim, actions: Sequence[Action]) -> None:
+        state = claim.state
+        for step, action in enumerate(actions, start=1):
+            try:
+                state = self.task.apply(state, action)
+            except MisstepError as error:
+                raise UnsoundClaim(f"{claim.oracle}: step {step} of its plan: {error}") from None
+        if not self.task.is_goal(state):
+            raise UnsoundClaim(f"{claim.oracle}: its plan for {claim.state} does not end in a goal state")
+        if sum(action.cost for action in actions) > claim.bound.hi:
+            raise UnsoundClaim(f"{claim.oracle}: its plan for {claim.state} costs more than it claims")

@@ -1,0 +1,1 @@
+"""Oracles, one file each. They claim bounds on h*; the judge decides."""

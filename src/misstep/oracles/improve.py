@@ -1,0 +1,76 @@
+"""`improve` and `improve/ehc`: the policy's own plan, made better (Aras in [22], Aras/EHC in [23])."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from misstep._core import improve_plan
+from misstep.evidence import Claim, plan_claim
+from misstep.lab import Lab
+from misstep.oracle import Case
+from misstep.planners.native import EnforcedHillClimbing, Limits
+from misstep.plugins import option
+
+
+@dataclass(frozen=True)
+class Improve:
+    """Action elimination and plan neighbourhood graph search (Nakhost & Müller 2010) on the policy's plan."""
+
+    name = "improve"
+    max_expansions: int = option(20_000, "of the plan's neighbourhood")
+    max_seconds: float = option(60.0, "for one state")
+    max_memory_mb: int = option(2048, "for one state")
+
+    def bind(self, lab: Lab, /) -> "BoundImprove":
+        """The oracle on a lab."""
+        return BoundImprove(self, lab)
+
+
+@dataclass(frozen=True)
+class ImproveOrClimb(Improve):
+    """`improve` where the policy solves the state, enforced hill-climbing where it does not."""
+
+    name = "improve/ehc"
+
+    def bind(self, lab: Lab, /) -> "BoundImprove":
+        """The oracle on a lab."""
+        return BoundImprove(self, lab, climb=EnforcedHillClimbing())
+
+
+@dataclass(frozen=True, slots=True)
+class BoundImprove:
+    """The oracle at work."""
+
+    part: Improve
+    lab: Lab
+    climb: EnforcedHillClimbing | None = None
+
+    def claims(self, case: Case, /) -> Iterator[Claim]:
+        """A better plan, where one was found."""
+        state = case.entry.state
+        plan = self.lab.plan(state)
+        if plan is None:
+            yield from self._climbed(case)
+            return
+        result = improve_plan(
+            self.lab.task,
+            state,
+            list(plan),
+            max_expansions=self.part.max_expansions,
+            max_seconds=self.lab.seconds_left(self.part.max_seconds),
+            max_memory_mb=self.part.max_memory_mb,
+            enough=int(self.lab.best(state).lo),
+            stop=self.lab.stop,
+        )
+        if result.limit is not None:
+            self.lab.limits_hit.add(f"{self.part.name}: {result.limit}")
+        yield plan_claim(state, result.plan, self.part.name)
+
+    def _climbed(self, case: Case) -> Iterator[Claim]:
+        if self.climb is None:
+            return
+        limits = Limits(None, self.lab.seconds_left(self.part.max_seconds), self.part.max_memory_mb)
+        found = self.climb.run(self.lab.task, state=case.entry.state, limits=limits)
+        if found.limit is not None:
+            self.lab.limits_hit.add(f"{self.part.name}: {found.limit}")
+        if found.outcome == "solved":
+            yield plan_claim(case.entry.state, found.plan, self.part.name)

@@ -1,0 +1,48 @@
+"""`lookahead`: a few free choices, then the policy (Lookahead in [22], look+policy in [23])."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from misstep.evidence import Claim, plan_claim
+from misstep.lab import Lab
+from misstep.oracle import Case
+from misstep.plugins import option
+
+
+@dataclass(frozen=True)
+class Lookahead:
+    """All paths up to a depth, then the policy; runs end where they cannot beat the policy any more."""
+
+    name = "lookahead"
+    depth: int = option(2, "free choices before the policy takes over")
+    max_seconds: float = option(60.0, "for one state")
+
+    def bind(self, lab: Lab, /) -> "BoundLookahead":
+        """The oracle on a lab."""
+        return BoundLookahead(self, lab)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundLookahead:
+    """The oracle at work."""
+
+    part: Lookahead
+    lab: Lab
+
+    def claims(self, case: Case, /) -> Iterator[Claim]:
+        """The cheapest plan found, if it costs less than what is known."""
+        state = case.entry.state
+        below = min(case.cost.lo, self.lab.best(state).hi)
+        plan, limit = self.lab.graph.lookahead(
+            state,
+            depth=self.part.depth,
+            below=None if below == math.inf else math.ceil(below),
+            max_steps=self.lab.max_steps,
+            max_seconds=self.lab.seconds_left(self.part.max_seconds),
+            stop=self.lab.stop,
+        )
+        if limit is not None:
+            self.lab.limits_hit.add(f"{self.part.name}: {limit}")
+        if plan is not None:
+            yield plan_claim(state, plan, self.part.name)

@@ -1,0 +1,116 @@
+"""`planner` and `perfect`: a search from the test state itself."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from misstep._core import Action, State
+from misstep.evidence import Claim, Landmarks, plan_claim, search_claim
+from misstep.lab import Lab
+from misstep.oracle import Case
+from misstep.planners.native import Limits
+from misstep.plugins import make_part, option
+from misstep.task import Task
+
+
+class Found(Protocol):
+    """What the oracle wants to know of a search's result."""
+
+    outcome: str
+    limit: str | None
+    lower_bound: float
+    expanded: int
+
+    @property
+    def plan(self) -> list[Action]:
+        """Empty without one."""
+        ...
+
+
+class Search(Protocol):
+    """A part of kind `search`."""
+
+    def run(
+        self, task: Task, *, state: State | None, limits: Limits = Limits(), below: int | None = None
+    ) -> Found:
+        """Searches from a state."""
+        ...
+
+
+@dataclass(frozen=True)
+class Planner:
+    """A planner on the test state: `planner:astar`, `planner:ehc`, `planner:gbfs,max_expansions=1000`."""
+
+    name = "planner"
+    search: str = option("astar:lmcut", "any search of `misstep parts search`")
+    max_expansions: int | None = option(None, "of one search")
+    effort: float | None = option(None, "expansions times branching, actions and landmarks of the state")
+    max_seconds: float = option(60.0, "for one state")
+    max_memory_mb: int = option(4096, "for one search")
+
+    def bind(self, lab: Lab, /) -> "BoundPlanner":
+        """The oracle on a lab."""
+        search: Search = make_part("search", self.search)
+        return BoundPlanner(self, search, lab)
+
+
+@dataclass(frozen=True)
+class Perfect:
+    """Exact h* by A* with LM-cut, however long it takes (within the limits of the whole test)."""
+
+    name = "perfect"
+    max_memory_mb: int = option(4096, "for one search")
+
+    def bind(self, lab: Lab, /) -> "BoundPlanner":
+        """The oracle on a lab."""
+        part = Planner(max_seconds=float("inf"), max_memory_mb=self.max_memory_mb)
+        search: Search = make_part("search", part.search)
+        return BoundPlanner(part, search, lab, name=self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundPlanner:
+    """The oracle at work."""
+
+    part: Planner
+    search: Search
+    lab: Lab
+    name: str = "planner"
+
+    def claims(self, case: Case, /) -> Iterator[Claim]:
+        """The plan and the lower bound that the search found."""
+        state = case.entry.state
+        # Plans that cost as much as the policy are of no interest, unless they show how large the gap is.
+        below = None if case.cost.hi == math.inf else math.ceil(case.cost.hi)
+        yield from self.solve(state, below)
+
+    def solve(self, state: State, below: int | None) -> Iterator[Claim]:
+        """The same for any state; an optimal search ends as soon as no plan can cost less than `below`."""
+        found = self.search.run(
+            self.lab.task,
+            state=state,
+            limits=Limits(
+                self._max_expansions(state),
+                self.lab.seconds_left(self.part.max_seconds),
+                self.part.max_memory_mb,
+            ),
+            below=below,
+        )
+        if found.limit not in (None, "bound"):
+            self.lab.limits_hit.add(f"{self.name}: {found.limit}")
+        if found.outcome == "solved":
+            yield plan_claim(state, found.plan, self.name)
+        if found.lower_bound > self.lab.best(state).lo:
+            yield search_claim(state, found.lower_bound, self.part.search, found.expanded, self.name)
+
+    def _max_expansions(self, state: State) -> int | None:
+        """The same work for large and small tasks, and the same on every machine, unlike seconds."""
+        if self.part.effort is None:
+            return self.part.max_expansions
+        self.lab.claim_landmarks(state)
+        lower = self.lab.lower(state)
+        cuts = len(lower.evidence.cuts) if lower and isinstance(lower.evidence, Landmarks) else 0
+        work = (cuts + 1) * len(self.lab.task.actions) * (len(self.lab.task.applicable(state)) + 1)
+        most = math.inf if self.part.max_expansions is None else self.part.max_expansions
+        return int(min(most, max(1, self.part.effort // work)))

@@ -1,0 +1,113 @@
+"""`undo` and `inverse`: the way back to where the walk came from, then a plan of that state ([22])."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from misstep._core import Action, State, UndoProofs
+from misstep.evidence import Claim, plan_claim
+from misstep.lab import Lab
+from misstep.oracle import Case
+from misstep.planners.native import GreedyBestFirst, Limits
+from misstep.plugins import option
+from misstep.pool import PoolEntry
+
+
+@dataclass(frozen=True)
+class Undo:
+    """UndoQual: where every action of the walk can provably be undone, back to a state with a plan."""
+
+    name = "undo"
+    max_expansions: int = option(10_000, "of the search for a plan of the initial state")
+    max_seconds: float = option(10.0, "for that search")
+
+    def bind(self, lab: Lab, /) -> "BoundUndo":
+        """The oracle on a lab."""
+        return BoundUndo(self, lab, UndoProofs(lab.task))
+
+
+@dataclass(frozen=True)
+class Inverse:
+    """InvQuant: back to the parent pool state by inverse actions, then the policy from there."""
+
+    name = "inverse"
+
+    def bind(self, lab: Lab, /) -> "BoundInverse":
+        """The oracle on a lab."""
+        return BoundInverse(lab, UndoProofs(lab.task))
+
+
+@dataclass(frozen=True, slots=True)
+class BoundUndo:
+    """The oracle at work."""
+
+    part: Undo
+    lab: Lab
+    proofs: UndoProofs
+
+    def claims(self, case: Case, /) -> Iterator[Claim]:
+        """A plan over the nearest ancestor of which one is known, or over the initial state."""
+        back: list[Action] = []
+        at: PoolEntry | None = case.entry
+        while at is not None and at.parent is not None and at.walk:
+            parent = self.lab.entry(at.parent)
+            undone = None if parent is None else self._undone(parent.state, at.walk)
+            if parent is None or undone is None:
+                return
+            back += undone
+            plan = self._plan(parent)
+            if plan is not None:
+                # Undoing may leave more than was there before, so the plan's actions stay applicable.
+                yield plan_claim(case.entry.state, [*back, *plan], self.part.name)
+                return
+            at = parent
+
+    def _undone(self, start: State, walk: tuple[Action, ...]) -> list[Action] | None:
+        return way_back(self.lab, start, walk, self.proofs.undo_plan)
+
+    def _plan(self, entry: PoolEntry) -> tuple[Action, ...] | None:
+        plan = self.lab.plan(entry.state)
+        if plan is None and entry.parent is None:
+            limits = Limits(self.part.max_expansions, self.lab.seconds_left(self.part.max_seconds))
+            found = GreedyBestFirst().run(self.lab.task, state=entry.state, limits=limits)
+            if found.outcome == "solved":
+                self.lab.add(plan_claim(entry.state, found.plan, self.part.name))
+                plan = tuple(found.plan)
+        return plan
+
+
+@dataclass(frozen=True, slots=True)
+class BoundInverse:
+    """The oracle at work."""
+
+    lab: Lab
+    proofs: UndoProofs
+
+    def claims(self, case: Case, /) -> Iterator[Claim]:
+        """The way back and the policy's run from the parent."""
+        parent = self.lab.entry(case.entry.parent)
+        if parent is None or not case.entry.walk:
+            return
+        back = way_back(self.lab, parent.state, case.entry.walk, self._inverse)
+        runs = [] if back is None else self.lab.run([parent.state])
+        if back is not None and runs and runs[0].outcome == "solved":
+            yield plan_claim(case.entry.state, [*back, *runs[0].actions], "inverse")
+
+    def _inverse(self, action: Action, before: State) -> list[Action] | None:
+        inverse = self.proofs.inverse(action)
+        return None if inverse is None else [inverse]
+
+
+def way_back(
+    lab: Lab, start: State, walk: tuple[Action, ...], undo: Callable[[Action, State], list[Action] | None]
+) -> list[Action] | None:
+    """From the end of a walk to its start, step by step; None where a step cannot be undone."""
+    states = [start]
+    for action in walk:
+        states.append(lab.task.apply(states[-1], action))
+    back: list[Action] = []
+    for action, before in zip(reversed(walk), reversed(states[:-1]), strict=True):
+        undone = undo(action, before)
+        if undone is None:
+            return None
+        back += undone
+    return back

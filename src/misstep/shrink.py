@@ -1,0 +1,84 @@
+"""Shrinking: from a bug to the latest buggy state on its run, and a shorter walk to that state."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from misstep._core import Action, State, improve_plan
+from misstep.evidence import plan_claim
+from misstep.formats.sas import with_goal_state
+from misstep.judge import Verdict
+from misstep.lab import Lab
+from misstep.oracle import Case, Panel
+from misstep.pool import PoolEntry
+from misstep.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Shrunk:
+    """A bug state from which as little as possible happens until the misstep."""
+
+    case: Case
+    verdict: Verdict
+    walk: tuple[Action, ...] | None
+    """From the initial state; None where the pool does not say how the bug was reached."""
+    steps_on_run: int
+    """How far down the run of the original bug the state lies."""
+
+
+def shrink(
+    panel: Panel, case: Case, walk: Sequence[Action] | None, *, max_expansions: int = 20_000
+) -> Shrunk:
+    """The latest state on a bug's run that the oracles prove to be a bug too, with a shorter walk to it.
+
+    If a state on a run is a bug, so are all before it (h* falls by at most what the policy pays), so the
+    latest one is found by bisection. Where the oracles cannot decide it may be missed; what is returned is
+    proven.
+    """
+    lab = panel.lab
+    states, actions = case.run.states, case.run.actions
+    end = len(actions) if case.run.outcome in ("stuck", "illegal") else len(actions) - 1
+    good, bad = end + 1, 0
+    found, verdict = case, panel.test(case).verdict
+    while good - bad > 1:
+        middle = (good + bad) // 2
+        candidate = _case(lab, case.entry, states[middle])
+        outcome = None if candidate is None else panel.test(candidate)
+        if candidate is not None and outcome is not None and outcome.verdict.is_bug:
+            bad, found, verdict = middle, candidate, outcome.verdict
+        else:
+            good = middle
+    if walk is None:
+        return Shrunk(found, verdict, None, bad)
+    whole = [*walk, *actions[:bad]]
+    return Shrunk(found, verdict, _shorter(lab.task, whole, found.entry.state, max_expansions), bad)
+
+
+def walk_to(lab: Lab, entry: PoolEntry) -> tuple[Action, ...] | None:
+    """From the initial state along the origins of pool entries; None where a pool does not say."""
+    walks: list[tuple[Action, ...]] = []
+    at: PoolEntry | None = entry
+    while at is not None and at.parent is not None:
+        walks.append(at.walk)
+        at = lab.entry(at.parent)
+    if at is None or at.state != lab.task.initial_state:
+        return None
+    return tuple(action for walk in reversed(walks) for action in walk)
+
+
+def _case(lab: Lab, entry: PoolEntry, state: State) -> Case | None:
+    runs = lab.run([state])
+    if not runs:
+        return None
+    run = runs[0]
+    if run.outcome == "solved":
+        lab.add(plan_claim(state, run.actions, "policy"))
+    return Case(PoolEntry(entry.id, state, entry.parent, entry.walk), run, lab.policy_cost(run))
+
+
+def _shorter(task: Task, walk: Sequence[Action], goal: State, max_expansions: int) -> tuple[Action, ...]:
+    """A walk to a state is a plan of the task that has this state as its goal: improve it."""
+    towards = Task(with_goal_state(task.sas, goal.values), source=task.source)
+    by_index = [towards.actions[action.index] for action in walk]
+    start = towards.state_from_values(task.initial_state.values)
+    result = improve_plan(towards, start, by_index, max_expansions=max_expansions)
+    return tuple(task.actions[action.index] for action in result.plan)
