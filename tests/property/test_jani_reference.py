@@ -13,7 +13,7 @@ import pytest
 from misstep._core import JaniGame, JaniModel
 from misstep.formats.jani import JaniTask
 from misstep.reference.jani import Jani
-from misstep.safety.model import SafetyTask
+from misstep.safety.model import SafetyTask, Semantics
 
 DATA = Path(os.environ.get("MISSTEP_DATA", Path(__file__).parents[3] / "shared" / "data")) / "jani"
 
@@ -26,8 +26,9 @@ def compare(
     model: dict[str, Any], *, unsafe: Any = False, states: int = 200, constants: dict | None = None
 ) -> int:
     """Walk breadth first in both; return how many states were compared."""
-    task = SafetyTask(JaniTask(json.dumps(model), "model", unsafe, None, None, None), constants=constants)
-    reference = Jani(model, constants or {})
+    files = JaniTask(json.dumps(model), "model", unsafe, None, None, None)
+    task = SafetyTask(files, constants=constants, semantics=Semantics(box_points=3))
+    reference = Jani(model, constants or {}, {"box_points": 3})
     game = task.game()
     queue = list(game.initial())
     seen = set(queue)
@@ -65,7 +66,11 @@ class Maker:
         if op == "%":
             return {"op": "%", "left": left, "right": r.choice([2, 3, -3])}
         if op == "call":
-            return {"op": "call", "function": "f", "args": [left, right]}
+            return {
+                "op": "call",
+                "function": r.choice(["f", "g"] if "l" in names else ["f"]),
+                "args": [left, right],
+            }
         if op == "floor":
             return {"op": "floor", "exp": {"op": "/", "left": left, "right": r.choice([2, 4])}}
         if op == "abs":
@@ -92,6 +97,13 @@ class Maker:
 
         def assignment() -> dict[str, Any]:
             kind, index = r.random(), r.choice([0, 0, 1])
+            if kind < 0.1:
+                low = self.clamp(self.integer(names, 1), 0, 2)
+                box = {"lower-bound": low, "upper-bound": {"op": "+", "left": low, "right": r.choice([0, 1])}}
+                such = {"op": "nondet", "var": "n", "exp": self.boolean(["n", "x", "c"], 1)}
+                return {"ref": "l", **r.choice([box, {"value": such}])}
+            if kind < 0.15 and "x" in shared:
+                return {"ref": "z", "lower-bound": 0.25, "upper-bound": {"op": "/", "left": "l", "right": 4}}
             if kind < 0.2 and "x" in shared:
                 fixed = r.random() < 0.5
                 cell = {"op": "aa", "exp": "A", "index": 0 if fixed else {"op": "%", "left": "y", "right": 3}}
@@ -142,6 +154,14 @@ class Maker:
                     "name": "l",
                     "type": {"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": 3},
                     "initial-value": 1,
+                }
+            ],
+            "functions": [
+                {
+                    "name": "g",  # of the same name in all automata, and of another value
+                    "type": "int",
+                    "parameters": [{"name": "u", "type": "int"}, {"name": "v", "type": "int"}],
+                    "body": {"op": "+", "left": "u", "right": r.choice(["l", "v", len(places)])},
                 }
             ],
             "edges": [edge() for _ in range(r.randint(2, 5))],
@@ -250,7 +270,7 @@ def test_distance_is_zero_exactly_where_the_condition_holds() -> None:
         maker = Maker(seed)
         model = maker.model()
         condition = maker.boolean(["x", "y", "c"], 3)
-        native = JaniModel.parse(json.dumps(model), "model", constants=[("c", "1")])
+        native = JaniModel.parse(json.dumps(model), "model", constants=[("c", "1")], box_points=3)
         for normalised in (False, True):
             game = JaniGame(native, json.dumps(condition), normalised=normalised)
             fields = native.fields

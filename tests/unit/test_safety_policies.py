@@ -203,6 +203,6 @@ def test_start_states_satisfy_their_condition(data: Path) -> None:
     assert starts == task.start_states(task.game(), count=50, seed=3)
     from misstep.reference.jani import Jani
 
-    reference = Jani(json.loads(task.files.model), {})
+    reference = Jani(json.loads(task.files.model), {}, {})
     for s in random.Random(0).sample(starts[1:], 5):
         assert reference.holds(task.files.start, tuple(sorted(task.state(game, s).items())))
