@@ -89,14 +89,11 @@ def parse(text: str) -> Task:
     Axioms and conditional effects are refused. Without a metric every action costs 1.
     """
     names = ("version", "metric", "variable", "mutex_group", "state", "goal", "operator")
-    blocks: dict[str, list[list[str]]] = {name: [] for name in names}
-
-    def take(block: re.Match[str]) -> str:
-        blocks[block[1]].append(block[2].splitlines())
-        return ""
-
     text = "\n".join(line.strip() for line in text.split("\n"))
-    counts = re.sub(rf"^begin_({'|'.join(names)})\n(.*?)^end_\1$", take, text, flags=re.M | re.S).split()
+    block = re.compile(rf"^begin_({'|'.join(names)})\n(.*?)^end_\1$", re.M | re.S)
+    found = [(kind, body.splitlines()) for kind, body in block.findall(text)]
+    blocks = {name: [lines for kind, lines in found if kind == name] for name in names}
+    counts = block.sub("", text).split()
     variables, groups, operators = blocks["variable"], blocks["mutex_group"], blocks["operator"]
     if counts != [str(len(variables)), str(len(groups)), str(len(operators)), "0"]:  # no axioms
         raise ValueError("the numbers of variables, mutex groups, operators and axioms do not fit the text")
@@ -104,9 +101,8 @@ def parse(text: str) -> Task:
     if version != ["3"] or metric not in (["0"], ["1"]):
         raise ValueError("version 3 and a metric of 0 or 1 expected")
     facts = tuple(tuple(_atom(atom) for atom in atoms) for _, _, _, *atoms in variables)
-    for values, (_, layer, size, *_) in zip(facts, variables, strict=True):
-        if layer != "-1" or int(size) != len(values):
-            raise ValueError("a variable of an axiom, or with another number of values than it says")
+    if any(layer != "-1" or int(size) != len(atoms) for _, layer, size, *atoms in variables):
+        raise ValueError("a variable of an axiom, or with another number of values than it says")
     initial = tuple(int(value) for value in state)
     _partial([*enumerate(initial)], facts)
     if len(initial) != len(facts) or any(int(size) != len(pairs) for size, *pairs in groups):

@@ -13,54 +13,59 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "min": min, "max": max,
     "=": operator.eq, "≠": operator.ne, "<": operator.lt, "≤": operator.le, ">": operator.gt,
     "≥": operator.ge, "⇔": operator.eq, "pow": math.pow, "log": lambda a, b: math.log(a) / math.log(b),
-    "%": lambda a, b: a % abs(b) if isinstance(a, int) and isinstance(b, int) else
-    math.fmod(a, b) + (abs(b) if math.fmod(a, b) < 0 else 0),
+    "%": lambda a, b: a % abs(b),
 }  # fmt: skip
 UNARY: dict[str, Callable[[Any], Any]] = {
     "¬": operator.not_, "floor": math.floor, "ceil": math.ceil, "trc": math.trunc, "abs": abs,
     "sin": math.sin, "cos": math.cos, "tan": math.tan, "exp": math.exp, "sgn": lambda x: (x > 0) - (x < 0),
 }  # fmt: skip
-# The rest: v evaluates a part of the expression e, in the same scope.
-OTHERS: dict[str, Callable[[Callable[[Any], Any], Json], Any]] = {
+OTHERS: dict[str, Callable[[Callable[[Any], Any], Json], Any]] = {  # v evaluates a part of expression e
+    "constant": lambda _, e: {"e": math.e, "π": math.pi}[e["constant"]],
     "∧": lambda v, e: v(e["left"]) and v(e["right"]),
     "∨": lambda v, e: v(e["left"]) or v(e["right"]),  # noqa: RUF001
     "⇒": lambda v, e: not v(e["left"]) or v(e["right"]),
     "ite": lambda v, e: v(e["then"]) if v(e["if"]) else v(e["else"]),
     "aa": lambda v, e: dict(enumerate(v(e["exp"])))[v(e["index"])],
     "av": lambda v, e: [v(x) for x in e["elements"]],
+    "let": lambda v, e: v(e["expression"]),  # names it binds are not known here
 }
 
 
 class Jani:
     """A JANI model, interpreted. A state is a tuple of (name, value), sorted by name.
 
-    Integers out of bounds are an error, reals are not. `semantics` may say that outcomes of probability 0 are
-    possible (`keep_impossible`), and how many `box_points` stand for a box of real values.
+    Integers out of bounds are an error, reals are not. With `keep_impossible` outcomes of probability 0 are
+    possible; no other semantics is known here.
     """
 
     def __init__(self, model: Json, constants: Json, semantics: Json) -> None:
-        if unknown := semantics.keys() - {"keep_impossible", "box_points"}:
+        if unknown := semantics.keys() - {"keep_impossible"}:
             raise NotImplementedError(f"semantics with {', '.join(sorted(unknown))}")
-        self.model, self.semantics, self.constants = model, semantics, dict[str, Any]()
+        self.keep_impossible = semantics.get("keep_impossible", False)
+        self.model, self.constants = model, dict[str, Any]()
         for c in model.get("constants", []):
             self.constants[c["name"]] = self.value(constants.get(c["name"], c.get("value")), self.constants)
         elements = [e["automaton"] for e in model["system"]["elements"]]
         self.automata = [next(a for a in model["automata"] if a["name"] == name) for name in elements]
-        self.names = [  # copies of an automaton are counted
-            name if elements.count(name) == 1 else f"{name}[{elements[:i].count(name)}]"
-            for i, name in enumerate(elements)
+        copies = [
+            f"[{elements[:i].count(e)}]" if elements.count(e) > 1 else "" for i, e in enumerate(elements)
         ]
+        self.names = [name + copy for name, copy in zip(elements, copies, strict=True)]
         self.variables = [  # full name, the instance that sees it (-1: all do), declaration
             (v["name"] if k < 0 else f"{self.names[k]}.{v['name']}", k, v)
             for k, owner in enumerate([model, *self.automata], -1)
             for v in owner.get("variables", [])
         ]
         self.domains = {name: self.domain(v["type"]) for name, _, v in self.variables}
+        self.cells = {name: [name] for name, _, v in self.variables if not v.get("transient")}
+        for name, _, v in self.variables:
+            if name in self.cells and isinstance(v["type"], dict) and v["type"]["kind"] == "array":
+                length = len(self.value(v["initial-value"], self.constants))
+                self.cells[name] = [f"{name}[{i}]" for i in range(length)]
         alone = [{"synchronise": [a["name"]], "result": a["name"]} for a in model.get("actions", [])]
         syncs = model["system"].get("syncs", alone if len(elements) == 1 else [])
         self.vectors = [(v.get("result") or "", v["synchronise"]) for v in syncs]
-        everybody = range(len(elements))  # an edge without a label moves alone:
-        self.vectors += [("", ["" if i == j else None for j in everybody]) for i in everybody]
+        self.vectors += [("", ["" if n == m else None for m in self.names]) for n in self.names]  # no label
 
     def domain(self, declared: Any) -> tuple[str, Any, Any]:
         """The base type of a variable, or of the cells of an array, and its bounds."""
@@ -71,21 +76,28 @@ class Jani:
         low, high = declared.get("lower-bound", -math.inf), declared.get("upper-bound", math.inf)
         return declared["base"], self.value(low, self.constants), self.value(high, self.constants)
 
+    def is_state(self, state: State) -> bool:
+        """Whether all variables, and all automata with several locations, have a value that they can have."""
+        flat, types = dict(state), {"bool": bool, "int": int, "real": float}
+        for name, cells in self.cells.items():
+            kind, low, high = self.domains[name]
+            for x in (flat.pop(cell, None) for cell in cells):
+                if type(x) is not types[kind] or (kind == "int" and not low <= x <= high):
+                    return False
+        places = [(self.names[k], [p["name"] for p in a["locations"]]) for k, a in enumerate(self.automata)]
+        return all(flat.pop(f"{n}@location", None) in p for n, p in places if len(p) > 1) and not flat
+
     def value(self, e: Any, env: Json) -> Any:
         """Evaluate an expression."""
         if not isinstance(e, dict):
             return env[e] if isinstance(e, str) else e
-        if "constant" in e:
-            return {"e": math.e, "π": math.pi}[e["constant"]]
-        op = e["op"]
+        op = e.get("op", "constant")
         if op in BINARY:
             return BINARY[op](self.value(e["left"], env), self.value(e["right"], env))
         if op in UNARY:
             return UNARY[op](self.value(e["exp"], env))
         if op in OTHERS:
             return OTHERS[op](lambda part: self.value(part, env), e)
-        if op == "let" and not e.get("variables"):
-            return self.value(e["expression"], env)
         if op == "ac":
             return [self.value(e["exp"], {**env, e["var"]: i}) for i in range(self.value(e["length"], env))]
         if op == "call":  # the body sees the names around the function, not those around the call
@@ -104,8 +116,8 @@ class Jani:
             if k in (-1, i) and v.get("transient"):
                 env[v["name"]] = (transient or {}).get(name, self.value(v["initial-value"], env))
             elif k in (-1, i):
-                cells = itertools.takewhile(state.__contains__, (f"{name}[{n}]" for n in itertools.count()))
-                env[v["name"]] = state[name] if name in state else [state[cell] for cell in cells]
+                values = [state[cell] for cell in self.cells[name]]
+                env[v["name"]] = values[0] if self.cells[name] == [name] else values
         for k, automaton in enumerate(self.automata if transient is None else []):
             place = next(p for p in automaton["locations"] if p["name"] == self.location(state, k))
             env |= {t["ref"]: self.value(t["value"], env) for t in place.get("transient-values", [])}
@@ -154,19 +166,15 @@ class Jani:
 
     def possible(self, d: Json, env: Json, k: int) -> Iterator[Json]:
         """The destination, once for each choice of its non-deterministic values; none at probability 0."""
-        probability = self.value(d.get("probability", {"exp": 1})["exp"], env)
-        if probability > 0 or self.semantics.get("keep_impossible"):
+        if self.keep_impossible or self.value(d.get("probability", {"exp": 1})["exp"], env) > 0:
             options = [[{**a, "value": x} for x in self.values(a, env, k)] for a in d.get("assignments", [])]
             yield from ({**d, "assignments": choice} for choice in itertools.product(*options))
 
     def values(self, a: Json, env: Json, k: int) -> Sequence[Any]:
-        """What an assignment may assign: its value, all values of a box, or all values such that."""
+        """What an assignment may assign: its value, all integers of a box, or all values such that."""
         e, (kind, low, high) = a.get("value"), self.domains[self.full_name(a, k)]
         if e is None:
-            low, high = self.value(a["lower-bound"], env), self.value(a["upper-bound"], env)
-            n = self.semantics.get("box_points", 0)
-            points = [low + (high - low) * (i / (n - 1)) for i in range(n)] if low <= high else []
-            return range(low, high + 1) if kind == "int" else points
+            return range(self.value(a["lower-bound"], env), self.value(a["upper-bound"], env) + 1)
         if isinstance(e, dict) and e.get("op") == "nondet":
             domain = (False, True) if kind == "bool" else range(low, high + 1)
             return [x for x in domain if self.value(e["exp"], {**env, e["var"]: x})]

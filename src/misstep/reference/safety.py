@@ -74,14 +74,6 @@ def check_refutation(game: Game, starts: Iterable[Any], radius: int | None, step
         need(lost, "a state that should not be safe is not refuted")
 
 
-def check_trace(game: Game, trace: Sequence[tuple[Any, Any]]) -> None:
-    """Accept iff `trace` of (state, policy's action) is a run that ends in an unsafe state."""
-    for (state, action), (following, _) in pairwise(trace):
-        need(not (game.is_unsafe(state) or game.is_goal(state)), "the run goes on after its end")
-        need(following in game.moves(state).get(action, ()), f"the run leaves the outcomes of {action!r}")
-    need(bool(trace) and game.is_unsafe(trace[-1][0]), "the run does not end in an unsafe state")
-
-
 def check_certificate(certificate: Mapping[str, Any], model: Mapping[str, Any]) -> None:
     """Check one certificate, as misstep writes it, against the JSON of its model."""
     try:
@@ -96,6 +88,7 @@ def _check(certificate: Mapping[str, Any], jani: Jani) -> None:
     horizon, radius, unsafe = certificate["horizon"], certificate["radius"], certificate["unsafe"]
     goal, timed = certificate["goal"] or False, horizon is not None
     states = [(tuple(sorted(s["values"].items())), s["step"]) for s in certificate["states"]]
+    need(all(jani.is_state(values) for values, _ in states), "a state is not one of the model")
     policy = {states[i]: action for i, action in certificate["policy"]}
     is_unsafe = cache(lambda s: jani.holds(unsafe, s[0]))
     is_goal = cache(lambda s: not is_unsafe(s) and (jani.holds(goal, s[0]) or (timed and s[1] >= horizon)))
@@ -118,5 +111,8 @@ def _check(certificate: Mapping[str, Any], jani: Jani) -> None:
     check_strategy(game, [*safe, *(state for state, _, _ in faults)], radius, strategy)
     check_refutation(game, [*not_safe, *(outcome for _, outcome, _ in faults)], radius, lines)
     if trace:
-        check_trace(game, [(state, policy.get(state)) for state in trace])
+        for state, following in pairwise(trace):
+            need(not (is_unsafe(state) or is_goal(state)), "the run goes on after its end")
+            need(following in moves(state)[policy[state]], "the run is not one of the policy")
+        need(is_unsafe(trace[-1]), "the run does not end in an unsafe state")
         need(set(safe) <= set(trace), "a bug is not on the run")
