@@ -278,7 +278,8 @@ void bind_game(nb::module_& m) {
                 return weights;
             },
             "state"_a, "label"_a,
-            "How likely each outcome of a move is, in the order of moves(); empty where all are equally likely.")
+            "Relative weights of the outcomes of a move, in the order of moves(); empty where all are equally "
+            "likely.")
         .def_prop_ro("policy_calls", &JaniGame::policy_calls)
         .def_prop_ro(
             "out_of_bounds", [](JaniGame& game) { return game.successors().out_of_bounds(); },
