@@ -15,6 +15,8 @@ from misstep.formats.jani import JaniTask
 from misstep.reference.jani import Jani
 from misstep.safety.model import SafetyTask
 
+MODELS = max(80, int(os.environ.get("MISSTEP_RANDOM_TASKS", "2000")) // 10)
+SEED = int(os.environ.get("MISSTEP_RANDOM_SEED", "0"))
 DATA = Path(os.environ.get("MISSTEP_DATA", Path(__file__).parents[3] / "shared" / "data")) / "jani"
 
 
@@ -228,11 +230,11 @@ class Maker:
 @pytest.mark.parametrize("chunk", range(4))
 def test_random_models(chunk: int) -> None:
     compared = 0
-    for number in range(75):
-        maker = Maker(1000 * chunk + number)
+    for number in range(MODELS // 4):
+        maker = Maker(10_000 * (4 * SEED + chunk) + number)
         model, unsafe = maker.model(), maker.boolean(["x", "y", "t", "c"])
         compared += compare(model, unsafe=unsafe, states=40, constants={"c": maker.rng.randint(-2, 2)})
-    assert compared > 300
+    assert compared > MODELS
 
 
 def load(name: str) -> dict[str, Any]:

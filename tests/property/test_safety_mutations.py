@@ -20,7 +20,7 @@ from misstep.safety.domains import BUNDLED, generate
 from misstep.safety.model import SafetyTask, Semantics
 from misstep.safety.policy import load_policy, zoo_file
 
-MUTATIONS = max(10, int(os.environ.get("MISSTEP_RANDOM_TASKS", "2000")) // 50)
+MUTATIONS = max(10, int(os.environ.get("MISSTEP_RANDOM_TASKS", "2000")) // 100)
 SEED = int(os.environ.get("MISSTEP_RANDOM_SEED", "0"))
 GARBAGE: list[Any] = [
     None,
@@ -176,7 +176,7 @@ def test_damaged_certificates_prove_nothing_or_the_same(tmp_path: Path) -> None:
     game = task.game()
     decider = Decider(game)
     accepted = 0
-    for start in task.start_states(game, count=4):
+    for start in task.start_states(game)[5:9]:
         verdict = decider.decide(start, None)[0]
         chosen = {"safe": [start]} if verdict == "safe" else {"not_safe": [start]}
         certificate = json.loads(json.dumps(make_certificate(task, game, decider, radius=None, **chosen)))
@@ -196,4 +196,4 @@ def test_damaged_certificates_prove_nothing_or_the_same(tmp_path: Path) -> None:
                 for i in damaged[key]:
                     s = game.add(task.to_values(damaged["states"][i]["values"]))
                     assert decider.decide(s, None)[0] == wanted
-    assert accepted < 4 * MUTATIONS
+    assert accepted < MUTATIONS
