@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from misstep._core import SafetyFuzzer
-from misstep.formats.nnet import Layers
+from misstep.formats.linear_layers import Layers
 from misstep.safety.campaign import SafetyTest, Settings
 from misstep.safety.domains import BUNDLED, generate
 from misstep.safety.model import SafetyTask

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "bind/bind.hpp"
+#include "bind/objects.hpp"
 #include "jani/explore.hpp"
 #include "jani/sample.hpp"
 #include "safety/jani_game.hpp"
@@ -22,12 +23,13 @@ using safety::StateId;
 
 namespace {
 
-jani::OutOfBounds out_of_bounds(const std::string& name) {
+jani::OutOfBounds out_of_bounds(const std::string& name, bool reals) {
     if (name == "error") return jani::OutOfBounds::error;
     if (name == "clip") return jani::OutOfBounds::clip;
-    if (name == "allow") return jani::OutOfBounds::allow;
+    if (name == "drop") return jani::OutOfBounds::drop;
+    if (name == "allow" && reals) return jani::OutOfBounds::allow;
     throw InputError("unknown treatment of values out of bounds '" + name +
-                     "'; known are error, clip, allow");
+                     (reals ? "'; known are error, clip, drop, allow" : "'; known are error, clip, drop"));
 }
 
 const jani::Expr* condition(Model& model, const std::string& text, const std::string& file) {
@@ -63,8 +65,13 @@ jani::Value from_python(const Model& model, std::uint32_t field, nb::handle obje
     return jani::make(i);
 }
 
-nb::list values(JaniGame& game, StateId s) {
+StateId checked(const JaniGame& game, StateId s) {
     if (s >= game.size()) throw InputError("no such state in this game");
+    return s;
+}
+
+nb::list values(JaniGame& game, StateId s) {
+    checked(game, s);
     const Model& model = game.model();
     jani::Value* frame = game.successors().load(game.model_state(s));
     nb::list result;
@@ -121,19 +128,23 @@ void bind_model(nb::module_& m) {
             "parse",
             [](const std::string& text, const std::string& file,
                const std::vector<std::pair<std::string, std::string>>& constants, bool ignore_rates,
-               const std::string& integers, const std::string& reals) -> std::shared_ptr<Model> {
+               const std::string& integers, const std::string& reals, bool keep_impossible,
+               std::uint32_t box_points) -> std::shared_ptr<Model> {
                 jani::Options options;
                 options.ignore_rates = ignore_rates;
-                options.integers = out_of_bounds(integers);
-                options.reals = out_of_bounds(reals);
+                options.keep_impossible = keep_impossible;
+                options.box_points = box_points;
+                options.integers = out_of_bounds(integers, false);
+                options.reals = out_of_bounds(reals, true);
                 for (const auto& [name, value] : constants)
                     options.constants.emplace_back(name, jani::parse_json(value, "constant " + name));
                 nb::gil_scoped_release release;
                 return jani::load_model(text, file, std::move(options));
             },
             "text"_a, "file"_a, nb::kw_only(), "constants"_a = nb::list(), "ignore_rates"_a = false,
-            "integers"_a = "error", "reals"_a = "allow",
-            "constants are (name, JSON text); integers and reals say what becomes of values out of bounds.")
+            "integers"_a = "error", "reals"_a = "allow", "keep_impossible"_a = false, "box_points"_a = 0,
+            "constants are (name, JSON text); integers and reals say what becomes of values out of bounds "
+            "(error, clip, drop the outcome, allow).")
         .def_prop_ro("name", [](const Model& model) { return model.name; })
         .def_prop_ro("type", [](const Model& model) { return model.type; })
         .def_prop_ro(
@@ -181,9 +192,12 @@ void bind_model(nb::module_& m) {
         .def(
             "explore",
             [](std::shared_ptr<Model> model, std::uint64_t max_states, std::optional<double> max_seconds) {
-                nb::gil_scoped_release release;
-                jani::Successors successors(model);
-                jani::Counts c = jani::explore(successors, max_states, max_seconds);
+                jani::Counts c;
+                Limits limits = make_limits(std::nullopt, max_seconds, std::nullopt, nullptr);
+                run_interruptible(limits, [&] {
+                    jani::Successors successors(model);
+                    c = jani::explore(successors, max_states, limits);
+                });
                 return std::tuple(c.states, c.expanded, c.choices, c.transitions, c.deadlocks);
             },
             nb::kw_only(), "max_states"_a = 1'000'000'000, "max_seconds"_a.none() = nb::none(),
@@ -197,7 +211,7 @@ void bind_game(nb::module_& m) {
             "__init__",
             [](JaniGame* self, std::shared_ptr<Model> model, const std::string& unsafe,
                const std::optional<std::string>& goal, std::shared_ptr<safety::Policy> policy,
-               std::optional<std::uint32_t> horizon, double epsilon, bool normalised) {
+               std::optional<std::uint32_t> horizon, double epsilon, bool normalised, bool by_edge) {
                 JaniGame::Setup setup;
                 setup.unsafe = condition(*model, unsafe, "unsafety condition");
                 if (goal) setup.goal = condition(*model, *goal, "goal");
@@ -205,11 +219,14 @@ void bind_game(nb::module_& m) {
                 setup.horizon = horizon;
                 setup.epsilon = epsilon;
                 setup.normalised = normalised;
+                setup.by_edge = by_edge;
                 new (self) JaniGame(std::move(model), std::move(setup));
             },
             "model"_a, "unsafe"_a, "goal"_a.none() = nb::none(), nb::kw_only(),
             "policy"_a.none() = nb::none(), "horizon"_a.none() = nb::none(), "epsilon"_a = 1e-5,
-            "normalised"_a = false)
+            "normalised"_a = false, "by_edge"_a = false,
+            "by_edge says how outcomes are drawn: an enabled edge of the label, all equally likely, then an outcome "
+            "by its probability; otherwise all outcome states of the label are equally likely.")
         .def("values", &values, "state"_a,
              nb::sig("def values(self, state: int) -> list[int | float | bool]"),
              "The values of a state, in the order of JaniModel.fields.")
@@ -230,20 +247,39 @@ void bind_game(nb::module_& m) {
             [](JaniGame& game, const std::string& text, std::size_t count, std::uint64_t seed,
                std::uint64_t max_nodes) {
                 const jani::Expr* e = condition(game.model(), text, "start condition");
-                std::uint32_t code = game.model().program.compile_condition(e);
+                std::uint32_t code = game.successors().program().compile_condition(e);
                 std::vector<StateId> result;
-                nb::gil_scoped_release release;
-                for (std::uint32_t s :
-                     jani::sample_states(game.successors(), e, code, count, seed, max_nodes))
-                    result.push_back(game.state(s));
+                Limits limits = make_limits(std::nullopt, std::nullopt, std::nullopt, nullptr);
+                run_interruptible(limits, [&] {
+                    for (std::uint32_t s :
+                         jani::sample_states(game.successors(), e, code, count, seed, max_nodes, limits))
+                        result.push_back(game.state(s));
+                });
                 return result;
             },
             "condition"_a, "count"_a, nb::kw_only(), "seed"_a, "max_nodes"_a = 20'000'000,
             "Random distinct states that satisfy a condition: at most count, fewer where no more were found.")
-        .def("distance", &JaniGame::distance, "state"_a, "h_u of the state.")
-        .def("step", &JaniGame::step, "state"_a,
-             "Steps from the start, counted where the game has a horizon.")
-        .def("chosen", &JaniGame::chosen, "state"_a, "The label the policy chose there, applicable or not.")
+        .def(
+            "distance", [](JaniGame& game, StateId s) { return game.distance(checked(game, s)); }, "state"_a,
+            "h_u of the state.")
+        .def(
+            "step", [](JaniGame& game, StateId s) { return game.step(checked(game, s)); }, "state"_a,
+            "Steps from the start, counted where the game has a horizon.")
+        .def(
+            "chosen", [](JaniGame& game, StateId s) { return game.chosen(checked(game, s)); }, "state"_a,
+            "The label the policy chose there, applicable or not.")
+        .def(
+            "weights",
+            [](JaniGame& game, StateId s, std::uint32_t label) {
+                safety::Moves moves = game.moves(checked(game, s));
+                std::vector<double> weights;
+                for (std::uint32_t i = 0; i < moves.size(); ++i)
+                    if (moves[i].label == label) game.weights(s, moves[i], weights);
+                return weights;
+            },
+            "state"_a, "label"_a,
+            "Relative weights of the outcomes of a move, in the order of moves(); empty where all are equally "
+            "likely.")
         .def_prop_ro("policy_calls", &JaniGame::policy_calls)
         .def_prop_ro(
             "out_of_bounds", [](JaniGame& game) { return game.successors().out_of_bounds(); },

@@ -1,18 +1,23 @@
-// Networks for Python: made from weight matrices, evaluated in batches.
+// Networks and tree ensembles for Python, evaluated in batches; policies over their scores.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 
 #include "bind/bind.hpp"
+#include "nn/mlp.hpp"
+#include "nn/trees.hpp"
 #include "safety/policy.hpp"
 #include "util/error.hpp"
 
 using namespace nb::literals;
 using misstep::nn::Mlp;
+using misstep::nn::Scorer;
+using misstep::nn::TreeEnsemble;
 
 namespace {
 
@@ -28,10 +33,33 @@ std::uint32_t slot_of(const misstep::jani::Model& model, const std::string& fiel
     throw misstep::InputError("the model has no variable '" + field + "'");
 }
 
+void bind_scorer(nb::module_& m) {
+    nb::class_<Scorer>(m, "Scorer", "A number for each output, from a row of inputs.")
+        .def_prop_ro("inputs", &Scorer::inputs)
+        .def_prop_ro("outputs", &Scorer::outputs)
+        .def(
+            "__call__",
+            [](const Scorer& scorer, Matrix x) {
+                if (x.shape(1) != scorer.inputs())
+                    throw misstep::InputError("the network expects another number of inputs");
+                std::size_t rows = x.shape(0);
+                auto* out = new double[std::max<std::size_t>(1, rows * scorer.outputs())];
+                nb::capsule owner(out, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+                {
+                    nb::gil_scoped_release release;
+                    scorer.evaluate(x.data(), out, rows);
+                }
+                std::size_t shape[2] = {rows, scorer.outputs()};
+                return nb::ndarray<nb::numpy, double, nb::ndim<2>>(out, 2, shape, owner);
+            },
+            "x"_a.noconvert(), "One row of outputs for each row of inputs; the same whatever the batch.");
+}
+
 }  // namespace
 
 void bind_mlp(nb::module_& m) {
-    nb::class_<Mlp>(m, "Mlp", "A multi-layer perceptron with ReLU between the layers.")
+    bind_scorer(m);
+    nb::class_<Mlp, Scorer>(m, "Mlp", "A multi-layer perceptron with ReLU between the layers.")
         .def(
             "__init__",
             [](Mlp* self, const std::vector<std::pair<Matrix, Row>>& layers) {
@@ -48,28 +76,25 @@ void bind_mlp(nb::module_& m) {
                 }
                 new (self) Mlp(std::move(native));
             },
-            "layers"_a, "(weights of shape outputs x inputs, biases) of each layer, in float64.")
-        .def_prop_ro("inputs", &Mlp::inputs)
-        .def_prop_ro("outputs", &Mlp::outputs)
+            "layers"_a, "(weights of shape outputs x inputs, biases) of each layer, in float64.");
+    using Node = std::tuple<std::int32_t, double, std::uint32_t, std::uint32_t, std::uint32_t>;
+    nb::class_<TreeEnsemble, Scorer>(m, "TreeEnsemble", "A base score a row plus the leaves that it reaches.")
         .def(
-            "__call__",
-            [](const Mlp& mlp, Matrix x) {
-                if (x.shape(1) != mlp.inputs())
-                    throw misstep::InputError("the network expects another number of inputs");
-                std::size_t rows = x.shape(0);
-                auto* out = new double[std::max<std::size_t>(1, rows * mlp.outputs())];
-                nb::capsule owner(out, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-                {
-                    nb::gil_scoped_release release;
-                    mlp.evaluate(x.data(), out, rows);
-                }
-                std::size_t shape[2] = {rows, mlp.outputs()};
-                return nb::ndarray<nb::numpy, double, nb::ndim<2>>(out, 2, shape, owner);
+            "__init__",
+            [](TreeEnsemble* self, std::uint32_t inputs, std::vector<double> base,
+               std::vector<std::uint32_t> roots, const std::vector<Node>& nodes, std::vector<double> values) {
+                std::vector<TreeEnsemble::Node> native;
+                for (const auto& [feature, split, below, above, output] : nodes)
+                    native.push_back({feature, split, below, above, output});
+                new (self) TreeEnsemble(inputs, std::move(base), std::move(roots), std::move(native),
+                                        std::move(values));
             },
-            "x"_a.noconvert(), "One row of outputs for each row of inputs; the same whatever the batch.");
+            "inputs"_a, "base"_a, "roots"_a, "nodes"_a, "values"_a,
+            "Nodes are (feature, split, below, above, output); a leaf has feature -1 and adds the `above` values "
+            "from values[below] on to the outputs from `output` on.");
     m.def(
-        "mlp_policy",
-        [](std::shared_ptr<misstep::jani::Model> model, std::shared_ptr<Mlp> network,
+        "score_policy",
+        [](std::shared_ptr<misstep::jani::Model> model, std::shared_ptr<Scorer> network,
            const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
            bool filter) -> std::shared_ptr<misstep::safety::Policy> {
             std::vector<misstep::safety::Input> in;
@@ -85,7 +110,7 @@ void bind_mlp(nb::module_& m) {
                     throw misstep::InputError("the model has no action '" + label + "'");
                 out.push_back(static_cast<std::uint32_t>(found - model->labels.begin()));
             }
-            return std::make_shared<misstep::safety::MlpPolicy>(std::move(network), std::move(in),
+            return std::make_shared<misstep::safety::ScorePolicy>(std::move(network), std::move(in),
                                                                 std::move(out), filter);
         },
         "model"_a, "network"_a, "inputs"_a, "outputs"_a, nb::kw_only(), "filter"_a,

@@ -88,6 +88,7 @@ void bind_fuzzer(nb::module_& m) {
         .def(
             "run",
             [](Fuzzer& fuzzer, StateId start, std::optional<double> max_seconds) {
+                if (start >= fuzzer.game().size()) throw misstep::InputError("no such state in this game");
                 Run run{RunEnd::steps, {}};
                 misstep::Limits limits =
                     misstep::make_limits(std::nullopt, max_seconds, std::nullopt, nullptr);

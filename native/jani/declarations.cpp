@@ -52,11 +52,13 @@ void Declarations::constants() {
         if (!given.contains(name)) root_.member("constants").fail("the model has no constant '" + name + "'");
 }
 
-void Declarations::functions(const Json& json, const Path& path, const Scope& scope) {
+void Declarations::functions(const Json& json, const Path& path, Scope& scope) {
     const Json& list = path.array(json, "functions");
     for (std::size_t i = 0; i < list.items.size(); ++i) {
         Path at = path.member("functions").item(i);
-        m_.reader.functions[at.string(list.items[i], "name")] = {&list.items[i], &scope};
+        std::string name = at.string(list.items[i], "name");
+        if (!scope.functions.emplace(name, &list.items[i]).second)
+            at.fail("the function '" + name + "' is declared twice");
     }
 }
 

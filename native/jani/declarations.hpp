@@ -15,7 +15,7 @@ class Declarations {
     std::uint32_t action(const std::string& name, const Path& path) const;
     std::uint32_t silent() const { return static_cast<std::uint32_t>(actions_.size()); }
     void constants();
-    void functions(const Json& json, const Path& path, const Scope& scope);
+    void functions(const Json& json, const Path& path, Scope& scope);
     void variables(const Json& json, const Path& path, Scope& scope, const std::string& prefix);
     std::int64_t location(const Instance& in, const std::string& name, const Path& path) const;
 
@@ -34,5 +34,8 @@ class Declarations {
 // Sets the trees of a vector whose participants choose among these edges of their instances.
 void build_trees(const Model& model, Vector& vector,
                  const std::vector<const std::vector<std::uint32_t>*>& edges);
+
+// The destinations that one with non-deterministic values stands for; itself where it has none.
+std::vector<Json> unfold(Model& model, const Json& destination, const Path& path, const Scope& scope);
 
 }  // namespace misstep::jani

@@ -8,8 +8,9 @@
 
 namespace misstep::jani {
 
-Distance::Distance(Model& model, const Expr* condition, double epsilon, bool normalised)
-    : model_(model), epsilon_(epsilon), normalised_(normalised) {
+Distance::Distance(const Model& model, Program& program, const Expr* condition, double epsilon,
+                   bool normalised)
+    : model_(model), program_(program), epsilon_(epsilon), normalised_(normalised) {
     root_ = build(condition, true);
 }
 
@@ -32,8 +33,8 @@ std::uint32_t Distance::compare(Kind kind, const Expr* a, const Expr* b) {
         double range = std::max(std::abs(x.upper - y.lower), std::abs(y.upper - x.lower));
         if (std::isfinite(range) && range > 0) node.scale = 1 / range;
     }
-    node.a = model_.program.compile_value(a);
-    node.b = model_.program.compile_value(b);
+    node.a = program_.compile_value(a);
+    node.b = program_.compile_value(b);
     nodes_.push_back(node);
     return static_cast<std::uint32_t>(nodes_.size() - 1);
 }
@@ -75,7 +76,7 @@ std::uint32_t Distance::build(const Expr* e, bool sense) {
             return sense ? compare(Kind::less_equal, x[0], x[1]) : compare(Kind::less, x[1], x[0]);
         default: {
             Node node{Kind::truth};
-            node.a = model_.program.compile_value(e);
+            node.a = program_.compile_value(e);
             node.wanted = sense;
             nodes_.push_back(node);
             return static_cast<std::uint32_t>(nodes_.size() - 1);
@@ -93,12 +94,12 @@ double Distance::value(std::uint32_t at, Value* frame) const {
         case Kind::constant:
             return node.constant;
         case Kind::truth:
-            return (model_.program.eval(node.a, frame).i != 0) == node.wanted ? 0 : 1;
+            return (program_.eval(node.a, frame).i != 0) == node.wanted ? 0 : 1;
         default:
             break;
     }
-    Value a = model_.program.eval(node.a, frame);
-    Value b = model_.program.eval(node.b, frame);
+    Value a = program_.eval(node.a, frame);
+    Value b = program_.eval(node.b, frame);
     // The truth of the constraint is decided as the guard would decide it; only the size is approximate.
     double v = node.real ? a.d - b.d : static_cast<double>(a.i) - static_cast<double>(b.i);
     bool less = node.real ? a.d < b.d : a.i < b.i;

@@ -13,7 +13,7 @@ class Distance {
   public:
     // `epsilon` is the least step of a real-valued constraint. Normalised: every constraint is divided by the
     // range of its difference, so that a sum over constraints does not mix units.
-    Distance(Model& model, const Expr* condition, double epsilon, bool normalised);
+    Distance(const Model& model, Program& program, const Expr* condition, double epsilon, bool normalised);
     double operator()(Value* frame) const { return value(root_, frame); }
 
   private:
@@ -33,7 +33,8 @@ class Distance {
     std::uint32_t compare(Kind kind, const Expr* a, const Expr* b);
     double value(std::uint32_t node, Value* frame) const;
 
-    Model& model_;
+    const Model& model_;
+    Program& program_;
     double epsilon_;
     bool normalised_;
     std::vector<Node> nodes_;

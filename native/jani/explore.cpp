@@ -1,18 +1,14 @@
 #include "jani/explore.hpp"
 
-#include <chrono>
-
 namespace misstep::jani {
 
-Counts explore(Successors& successors, std::uint64_t max_states, std::optional<double> max_seconds) {
-    const auto start = std::chrono::steady_clock::now();
+Counts explore(Successors& successors, std::uint64_t max_states, const Limits& limits) {
+    LimitWatch watch(limits);
     Counts counts;
     initial_states(successors, 1'000'000);
     for (std::uint32_t s = 0; s < successors.registry().size(); ++s) {
         if (successors.registry().size() > max_states) break;
-        if (max_seconds && s % 4096 == 0 &&
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > *max_seconds)
-            break;
+        if (watch.check(s, successors.registry().bytes(), 1) != LimitHit::kNone) break;
         successors.expand(s);
         ++counts.expanded;
         counts.choices += successors.choices().size();

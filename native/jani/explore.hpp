@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "jani/successors.hpp"
+#include "util/limits.hpp"
 
 namespace misstep::jani {
 
@@ -16,6 +16,6 @@ struct Counts {
     std::uint64_t deadlocks = 0;
 };
 
-Counts explore(Successors& successors, std::uint64_t max_states, std::optional<double> max_seconds);
+Counts explore(Successors& successors, std::uint64_t max_states, const Limits& limits);
 
 }  // namespace misstep::jani

@@ -184,4 +184,12 @@ const Symbol* Scope::find(const std::string& name) const {
     return nullptr;
 }
 
+std::pair<const Json*, const Scope*> Scope::find_function(const std::string& name) const {
+    for (const Scope* scope = this; scope; scope = scope->parent) {
+        auto found = scope->functions.find(name);
+        if (found != scope->functions.end()) return {found->second, scope};
+    }
+    return {nullptr, nullptr};
+}
+
 }  // namespace misstep::jani

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -113,13 +112,11 @@ Value apply(Op op, Type operands, const Value* args);
 // Names in scope, innermost first.
 struct Scope {
     const Scope* parent = nullptr;
-    std::unordered_map<std::string, Symbol> symbols;
+    std::unordered_map<std::string, Symbol> symbols{};
+    std::unordered_map<std::string, const Json*> functions{};
     const Symbol* find(const std::string& name) const;
-};
-
-struct Function {
-    const Json* json;
-    const Scope* scope;
+    // The function of this name, and the scope that its body sees; nothing if there is none.
+    std::pair<const Json*, const Scope*> find_function(const std::string& name) const;
 };
 
 // A value that may be an array: its cells in order, one for a scalar.
@@ -140,7 +137,6 @@ class ExprReader {
     Cells cells(const Json& json, const Path& path, const Scope& scope);
     Value constant(const Json& json, const Path& path, const Scope& scope, Type type);
 
-    std::map<std::string, Function> functions;
     bool reads_transient = false;  // whether any expression so far reads a transient variable
 
   private:

@@ -250,8 +250,13 @@ std::string Path::text() const {
     std::vector<const Node*> chain;
     for (const Node* node = node_.get(); node; node = node->parent.get()) chain.push_back(node);
     std::string text = chain.back()->name + ": $";
-    for (std::size_t i = chain.size() - 1; i-- > 0;)
+    for (std::size_t i = chain.size() - 1; i-- > 0;) {
+        if (i > 20 && chain.size() - i > 40) {  // a chain of operators: its middle says nothing
+            if (i == 21) text += ".…";
+            continue;
+        }
         text += chain[i]->named ? "." + chain[i]->name : "[" + std::to_string(chain[i]->index) + "]";
+    }
     return text;
 }
 

@@ -1,5 +1,6 @@
 // From the JSON of a model to Model: automata, edges, synchronisation.
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -10,6 +11,10 @@
 namespace misstep::jani {
 
 namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
 
 class Loader : private Declarations {
   public:
@@ -97,8 +102,8 @@ class Loader : private Declarations {
         in.field = static_cast<std::uint32_t>(m_.layout.fields().size());
         Value lower = make(std::int64_t{0}), upper = make(static_cast<std::int64_t>(in.locations.size()) - 1);
         m_.add_field(in.slot, Type::integer, &lower, &upper, in.name + "@location");
-        variables(automaton, path, scope, in.name + ".");
         functions(automaton, path, scope);
+        variables(automaton, path, scope, in.name + ".");
     }
 
     void restrict(const Json& json, const Path& path, const Scope& scope) {
@@ -115,7 +120,6 @@ class Loader : private Declarations {
         Path path = root_.member("automata");
         Path at = path.item(automata_[i].index);
         const Scope& scope = m_.locals[i];
-        functions(automaton, at, scope);  // the names of this instance, if several share an automaton
         restrict(automaton, at, scope);
         transient_values(in, automaton, at, scope);
         in.by_action.resize(actions_.size() + 1);
@@ -169,7 +173,8 @@ class Loader : private Declarations {
         if (destinations.items.empty()) path.fail("the edge has no destinations");
         Path list = path.member("destinations");
         for (std::size_t i = 0; i < destinations.items.size(); ++i)
-            destination(in, e, destinations.items[i], list.item(i), scope);
+            for (const Json& json : unfold(m_, destinations.items[i], list.item(i), scope))
+                destination(in, e, json, list.item(i), scope);
         if (e.destinations.empty()) return;
         in.by_action[label].push_back(static_cast<std::uint32_t>(in.edges.size()));
         in.edges.push_back(std::move(e));
@@ -210,7 +215,8 @@ class Loader : private Declarations {
                 m_.reader.typed(at.need(*p, "exp"), at.member("exp"), scope, Type::real);
             if (probability->op == Op::constant) {
                 if (probability->value.d < 0) at.fail("a negative probability");
-                if (probability->value.d == 0) return;  // impossible, whatever the adversary wants
+                if (probability->value.d == 0 && !m_.options.keep_impossible) return;
+                d.weight = probability->value.d;
             } else {
                 d.certain = false;
                 d.probability = m_.program.compile_value(probability);
@@ -236,8 +242,6 @@ class Loader : private Declarations {
 
     void assignment(Destination& d, const Json& json, const Path& path, const Scope& scope) {
         const Json& ref = path.need(json, "ref");
-        if (!json.find("value") && (json.find("lower-bound") || json.find("upper-bound")))
-            path.unsupported("a non-deterministic assignment between bounds");
         Path at = path.member("ref");
         const Json* index = nullptr;
         const Json* target = &ref;
@@ -259,8 +263,9 @@ class Loader : private Declarations {
         }
         a.transient = symbol->transient;
         a.type = shape.type;
-        a.bounded = shape.lower && shape.upper && !a.transient;
-        if (a.bounded) a.lower = *shape.lower, a.upper = *shape.upper;
+        a.bounded = (shape.lower || shape.upper) && !a.transient;
+        a.lower = shape.lower.value_or(shape.type == Type::real ? make(-infinity) : make(least));
+        a.upper = shape.upper.value_or(shape.type == Type::real ? make(infinity) : make(most));
         m_.assignment_names.push_back(target->string + "' at " + path.text());
         a.name = &m_.assignment_names.back();
         const Json& value = path.need(json, "value");

@@ -12,13 +12,15 @@
 namespace misstep::jani {
 
 // What happens when a value leaves the bounds of its variable.
-enum class OutOfBounds : std::uint8_t { error, clip, allow };
+enum class OutOfBounds : std::uint8_t { error, clip, drop, allow };
 
 struct Options {
     std::vector<std::pair<std::string, Json>> constants;  // given by the user
     bool ignore_rates = false;                            // read ma and ctmc models as plain non-determinism
     OutOfBounds integers = OutOfBounds::error;            // allow is not possible for packed integers
     OutOfBounds reals = OutOfBounds::allow;
+    bool keep_impossible = false;   // outcomes of probability 0 may happen, too
+    std::uint32_t box_points = 0;   // how many values stand for a real box; 0: such a model is refused
 };
 
 struct Variable {
@@ -45,7 +47,8 @@ struct Assignment {
 
 struct Destination {
     Source probability;
-    bool certain;  // the probability is a positive constant
+    bool certain;       // the probability is a constant:
+    double weight = 1;  // this one
     std::int64_t location;
     std::vector<Assignment> assignments;  // by ascending order
     bool simple;                          // all of one order, no array cell computed, nothing transient

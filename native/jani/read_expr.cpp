@@ -181,16 +181,15 @@ Cells ExprReader::access(const Json& json, const Path& path, const Scope& scope)
 
 Cells ExprReader::call(const Json& json, const Path& path, const Scope& scope) {
     std::string name = path.string(json, "function");
-    auto found = functions.find(name);
-    if (found == functions.end()) path.fail("unknown function '" + name + "'");
+    auto [function, home] = scope.find_function(name);
+    if (!function) path.fail("unknown function '" + name + "'");
     if (call_depth_ >= max_call_depth) path.unsupported("a recursive function");
     if (++calls_ > max_calls) path.fail("the model's functions are too large once unfolded");
-    const Json& declaration = *found->second.json;
-    const Json& parameters = path.array(declaration, "parameters");
+    const Json& parameters = path.array(*function, "parameters");
     const Json& args = path.array(json, "args");
     if (parameters.items.size() != args.items.size())
         path.fail("wrong number of arguments for '" + name + "'");
-    Scope inner{found->second.scope, {}};
+    Scope inner{home};
     for (std::size_t i = 0; i < args.items.size(); ++i) {
         Path at = path.member("args").item(i);
         const Expr* argument = scalar(args.items[i], at, scope);
@@ -199,11 +198,9 @@ Cells ExprReader::call(const Json& json, const Path& path, const Scope& scope) {
         Symbol symbol{Symbol::Kind::bound, {argument->type, {}, {}, {}}, argument, 0, false};
         inner.symbols.emplace(at.string(parameters.items[i], "name"), symbol);
     }
-    ++call_depth_;
+    DepthGuard nested(call_depth_, path);
     Path body = path.member("function(" + name + ")");
-    Cells result = cells(body.need(declaration, "body"), body, inner);
-    --call_depth_;
-    return result;
+    return cells(body.need(*function, "body"), body, inner);
 }
 
 Cells ExprReader::constructor(const Json& json, const Path& path, const Scope& scope) {
@@ -219,7 +216,7 @@ Cells ExprReader::constructor(const Json& json, const Path& path, const Scope& s
         std::string variable = path.string(json, "var");
         for (std::int64_t i = 0; i < length; ++i) {
             const Expr* index = pool_.constant(Type::integer, make(i));
-            Scope inner{&scope, {}};
+            Scope inner{&scope};
             inner.symbols.emplace(variable,
                                   Symbol{Symbol::Kind::bound, {Type::integer, {}, {}, {}}, index, 0, false});
             parts.push_back(cells(path.need(json, "exp"), path.member("exp"), inner));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "util/error.hpp"
 
@@ -9,8 +10,9 @@ namespace misstep::jani {
 
 Successors::Successors(std::shared_ptr<const Model> model)
     : model_(std::move(model)),
+      program_(model_->program),
       registry_(model_->layout.words()),
-      frame_(model_->program.frame()),
+      frame_(program_.frame()),
       current_(model_->layout.words()),
       next_(model_->layout.words()) {
     for (const Variable& v : model_->variables)
@@ -25,7 +27,7 @@ Successors::Successors(std::shared_ptr<const Model> model)
 
 Value* Successors::load(const std::uint64_t* state) {
     // Conditions compiled after this object was made may use slots it has not got yet.
-    const auto& fresh = model_->program.frame();
+    const auto& fresh = program_.frame();
     if (frame_.size() < fresh.size())
         frame_.insert(frame_.end(), fresh.begin() + static_cast<std::ptrdiff_t>(frame_.size()), fresh.end());
     model_->layout.unpack(state, frame_.data());
@@ -34,7 +36,7 @@ Value* Successors::load(const std::uint64_t* state) {
         for (const Instance& in : model_->instances)
             for (const auto& [slot, source] :
                  in.transient_values[static_cast<std::size_t>(frame_[in.slot].i)])
-                frame_[slot] = model_->program.eval(source, frame_.data());
+                frame_[slot] = program_.eval(source, frame_.data());
     }
     return frame_.data();
 }
@@ -46,8 +48,10 @@ std::uint32_t Successors::store() {
 }
 
 void Successors::expand(std::uint32_t state) {
+    dropped_ = false;
     choices_.clear();
     outcomes_.clear();
+    probabilities_.clear();
     std::copy_n(registry_[state], current_.size(), current_.begin());
     load(current_.data());
     for (const Vector& vector : model_->vectors) {
@@ -65,14 +69,15 @@ void Successors::expand(std::uint32_t state) {
             const Edge& edge = in.edges[enabled_[0][i]];
             auto first = static_cast<std::uint32_t>(outcomes_.size());
             for (const Destination& d : edge.destinations) {
-                if (!possible(d)) continue;
+                const double p = probability(d);
+                if (!possible(p)) continue;
                 if (d.simple) {
                     simple(in, d);
                 } else {
                     const Destination* one = &d;
                     apply(vector, &one);
                 }
-                emit(first);
+                emit(first, p);
             }
             if (outcomes_.size() > first)
                 choices_.push_back({vector.label, first, static_cast<std::uint32_t>(outcomes_.size())});
@@ -83,7 +88,7 @@ void Successors::expand(std::uint32_t state) {
 void Successors::collect(const EdgeTree& tree, const Instance& in, std::vector<std::uint32_t>& enabled) {
     for (const EdgeTree* node = &tree; node; node = node->others.get()) {
         for (std::uint32_t e : node->edges)
-            if (!in.edges[e].guarded || model_->program.test(in.edges[e].guard, frame_.data()))
+            if (!in.edges[e].guarded || program_.test(in.edges[e].guard, frame_.data()))
                 enabled.push_back(e);
         if (node->children.empty()) continue;
         const auto index = static_cast<std::size_t>(frame_[node->slot].i - node->lower);
@@ -92,11 +97,11 @@ void Successors::collect(const EdgeTree& tree, const Instance& in, std::vector<s
     }
 }
 
-bool Successors::possible(const Destination& d) {
-    if (d.certain) return true;
-    double p = model_->program.eval(d.probability, frame_.data()).d;
+double Successors::probability(const Destination& d) {
+    if (d.certain) return d.weight;
+    double p = program_.eval(d.probability, frame_.data()).d;
     if (!(p >= 0)) throw InputError("a probability is negative or not a number");
-    return p > 0;
+    return p;
 }
 
 Value Successors::checked(const Assignment& a, Value value) {
@@ -104,6 +109,7 @@ Value Successors::checked(const Assignment& a, Value value) {
         if (!std::isfinite(value.d)) throw InputError("'" + *a.name + ": the value is not a finite number");
         if (a.bounded && (value.d < a.lower.d || value.d > a.upper.d)) {
             ++out_of_bounds_;
+            if (model_->options.reals == OutOfBounds::drop) dropped_ = true;
             if (model_->options.reals == OutOfBounds::error)
                 throw InputError("'" + *a.name + ": the value " + std::to_string(value.d) +
                                  " is out of bounds");
@@ -112,7 +118,8 @@ Value Successors::checked(const Assignment& a, Value value) {
         }
         value.d += 0.0;  // -0.0 becomes 0.0: states are compared bit by bit
     } else if (a.bounded && (value.i < a.lower.i || value.i > a.upper.i)) {
-        if (model_->options.integers != OutOfBounds::clip)
+        if (model_->options.integers == OutOfBounds::drop) dropped_ = true;
+        if (model_->options.integers == OutOfBounds::error)
             throw InputError("'" + *a.name + ": the value " + std::to_string(value.i) + " is out of bounds");
         value.i = std::clamp(value.i, a.lower.i, a.upper.i);
     }
@@ -126,14 +133,22 @@ void Successors::simple(const Instance& in, const Destination& d) {
     const auto& fields = model_->layout.fields();
     if (in.locations.size() > 1) fields[in.field].put(next_.data(), make(d.location));
     for (const Assignment& a : d.assignments)
-        fields[a.field].put(next_.data(), checked(a, model_->program.eval(a.value, frame_.data())));
+        fields[a.field].put(next_.data(), checked(a, program_.eval(a.value, frame_.data())));
 }
 
-void Successors::emit(std::uint32_t first) {
+void Successors::emit(std::uint32_t first, double probability) {
+    if (std::exchange(dropped_, false)) return;
     bool added = false;
     std::uint32_t id = registry_.insert(next_.data(), added);
-    if (!added && std::find(outcomes_.begin() + first, outcomes_.end(), id) != outcomes_.end()) return;
+    if (!added) {
+        auto same = std::find(outcomes_.begin() + first, outcomes_.end(), id);
+        if (same != outcomes_.end()) {
+            probabilities_[static_cast<std::size_t>(same - outcomes_.begin())] += probability;
+            return;
+        }
+    }
     outcomes_.push_back(id);
+    probabilities_.push_back(probability);
 }
 
 void Successors::synchronised(const Vector& vector) {
@@ -160,23 +175,28 @@ void Successors::synchronised(const Vector& vector) {
 void Successors::fire(const Vector& vector, const std::uint32_t* edges) {
     const std::size_t n = vector.instances.size();
     auto first = static_cast<std::uint32_t>(outcomes_.size());
-    std::vector<std::vector<const Destination*>> possible_ones(n);
+    std::vector<std::vector<std::pair<const Destination*, double>>> possible_ones(n);
     for (std::size_t i = 0; i < n; ++i) {
         for (const Destination& d : model_->instances[vector.instances[i]].edges[edges[i]].destinations)
-            if (possible(d)) possible_ones[i].push_back(&d);
+            if (double p = probability(d); possible(p)) possible_ones[i].emplace_back(&d, p);
         if (possible_ones[i].empty()) return;
     }
     std::vector<std::size_t> digits(n, 0);
     destinations_.resize(n);
     while (true) {
-        for (std::size_t i = 0; i < n; ++i) destinations_[i] = possible_ones[i][digits[i]];
+        double p = 1;
+        for (std::size_t i = 0; i < n; ++i) {
+            destinations_[i] = possible_ones[i][digits[i]].first;
+            p *= possible_ones[i][digits[i]].second;
+        }
         apply(vector, destinations_.data());
-        emit(first);
+        emit(first, p);
         std::size_t i = n;
         while (i > 0 && ++digits[i - 1] == possible_ones[i - 1].size()) digits[--i] = 0;
         if (i == 0) break;
     }
-    choices_.push_back({vector.label, first, static_cast<std::uint32_t>(outcomes_.size())});
+    if (outcomes_.size() > first)
+        choices_.push_back({vector.label, first, static_cast<std::uint32_t>(outcomes_.size())});
 }
 
 // The general case: assignments of one order are simultaneous over all participants, orders follow one
@@ -212,13 +232,13 @@ void Successors::apply(const Vector& vector, const Destination* const* destinati
                     if (a.order != order) break;
                     std::uint32_t slot = a.slot;
                     if (a.length != 0) {
-                        std::int64_t index = model_->program.eval(a.index, frame_.data()).i;
+                        std::int64_t index = program_.eval(a.index, frame_.data()).i;
                         if (index < 0 || index >= a.length)
                             throw InputError("'" + *a.name + ": array index " + std::to_string(index) +
                                              " is out of range");
                         slot += static_cast<std::uint32_t>(index);
                     }
-                    Value value = checked(a, model_->program.eval(a.value, frame_.data()));
+                    Value value = checked(a, program_.eval(a.value, frame_.data()));
                     for (const Write& w : writes_)
                         if (w.slot == slot && w.value.i != value.i)
                             throw InputError("'" + *a.name + ": two different values at the same time");
@@ -270,7 +290,7 @@ std::vector<std::uint32_t> initial_states(Successors& successors, std::size_t mo
     while (true) {
         for (std::size_t i = 0; i < choices.size(); ++i)
             frame[choices[i].slot] = make(choices[i].values[digits[i]]);
-        if (model.program.test(model.initial_condition, frame)) result.push_back(successors.store());
+        if (successors.program().test(model.initial_condition, frame)) result.push_back(successors.store());
         std::size_t i = choices.size();
         while (i > 0 && ++digits[i - 1] == choices[i - 1].values.size()) digits[--i] = 0;
         if (i == 0) break;

@@ -19,12 +19,18 @@ class Successors {
     explicit Successors(std::shared_ptr<const Model> model);
 
     const Model& model() const { return *model_; }
+    // The model's code, and what is compiled into it for this object only: the model itself never changes,
+    // so that objects on several threads can share one.
+    Program& program() { return program_; }
     Registry& registry() { return registry_; }
+    const Registry& registry() const { return registry_; }
 
-    // Fills choices() and outcomes(). Throws InputError where the model leaves its own bounds.
+    // Fills choices(), outcomes() and their probabilities(). Throws InputError where the model leaves its own
+    // bounds.
     void expand(std::uint32_t state);
     const std::vector<Choice>& choices() const { return choices_; }
     const std::vector<std::uint32_t>& outcomes() const { return outcomes_; }
+    const std::vector<double>& probabilities() const { return probabilities_; }
 
     // The values of a state in a frame, transient ones included; valid until the next call.
     Value* load(const std::uint64_t* state);
@@ -40,12 +46,14 @@ class Successors {
     void synchronised(const Vector& vector);
     void fire(const Vector& vector, const std::uint32_t* edges);
     void apply(const Vector& vector, const Destination* const* destinations);
-    bool possible(const Destination& d);
+    double probability(const Destination& d);
+    bool possible(double probability) const { return probability > 0 || model_->options.keep_impossible; }
     void simple(const Instance& in, const Destination& d);
     Value checked(const Assignment& a, Value value);
-    void emit(std::uint32_t first);
+    void emit(std::uint32_t first, double probability);
 
     std::shared_ptr<const Model> model_;
+    Program program_;
     Registry registry_;
     std::vector<Value> frame_;
     std::vector<std::pair<std::uint32_t, Value>> transients_;  // slots with their initial values
@@ -53,6 +61,7 @@ class Successors {
     std::vector<std::uint64_t> current_, next_;
     std::vector<Choice> choices_;
     std::vector<std::uint32_t> outcomes_;
+    std::vector<double> probabilities_;
     std::vector<std::vector<std::uint32_t>> enabled_;
     std::vector<std::uint32_t> combination_;
     std::vector<const Destination*> destinations_;
@@ -64,6 +73,7 @@ class Successors {
     std::vector<Write> writes_;
     std::vector<std::pair<std::uint32_t, Value>> undo_;
     std::uint64_t out_of_bounds_ = 0;
+    bool dropped_ = false;  // the outcome under way has a value out of bounds, and such outcomes are dropped
 };
 
 // The initial states: every choice of initial locations and of the variables without a value, restricted.

@@ -3,14 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
+
+#include "nn/scorer.hpp"
 
 namespace misstep::nn {
 
 // Sums run over the inputs in order for every output, whatever the batch: a state gets the same numbers,
 // hence the same action, alone and in company.
-class Mlp {
+class Mlp final : public Scorer {
   public:
     struct Layer {
         std::uint32_t inputs, outputs;
@@ -20,11 +21,9 @@ class Mlp {
     // Throws InputError where the sizes do not fit together.
     explicit Mlp(std::vector<Layer> layers);
 
-    std::uint32_t inputs() const { return layers_.front().inputs; }
-    std::uint32_t outputs() const { return layers_.back().outputs; }
-    // `in` holds n rows of inputs, `out` gets n rows of outputs.
-    void evaluate(const double* in, double* out, std::size_t n) const;
-    const std::vector<Layer>& layers() const { return layers_; }
+    std::uint32_t inputs() const override { return layers_.front().inputs; }
+    std::uint32_t outputs() const override { return layers_.back().outputs; }
+    void evaluate(const double* in, double* out, std::size_t n) const override;
 
   private:
     std::vector<Layer> layers_;

@@ -36,6 +36,7 @@ class Bounds {
     std::uint32_t cap(std::uint32_t radius) const { return counts_ ? radius + 1 : 1; }
 
     void grow(std::size_t states);
+    std::size_t bytes() const { return lower_.capacity() * 16 + log_.capacity() * sizeof(Raise); }
     std::uint32_t lower(StateId s) const { return lower_[s]; }
     std::uint32_t upper(StateId s) const { return upper_[s]; }
     bool settled(StateId s) const { return upper_[s] != infinite; }

@@ -8,6 +8,10 @@ namespace misstep::safety {
 
 Answer Decider::decide(StateId s, std::uint32_t radius, const Limits& limits) {
     meter_.start(limits);
+    return query(s, radius);
+}
+
+Answer Decider::query(StateId s, std::uint32_t radius) {
     Bounds& b = bounds(radius);
     std::uint32_t cap = b.cap(radius);
     LimitHit limit = LimitHit::kNone;
@@ -25,9 +29,10 @@ Answer Decider::decide(StateId s, std::uint32_t radius, const Limits& limits) {
 }
 
 std::optional<std::uint32_t> Decider::minimal_radius(StateId s, std::uint32_t most, const Limits& limits) {
-    if (decide(s, infinite, limits).verdict == Verdict::unsafe) return std::nullopt;
+    meter_.start(limits);
+    if (query(s, infinite).verdict != Verdict::safe) return std::nullopt;
     for (std::uint32_t r = 0; r <= most; ++r) {
-        Verdict verdict = decide(s, r, limits).verdict;
+        Verdict verdict = query(s, r).verdict;
         if (verdict == Verdict::safe) return r;
         if (verdict == Verdict::unknown) return std::nullopt;
     }
@@ -55,7 +60,7 @@ std::vector<RefutationStep> Decider::refutation(StateId s, std::uint32_t radius)
 Moves Decider::expand(StateId s, Bounds& bounds) {
     if (counted_.size() <= s) counted_.resize(std::max<std::size_t>(game_.size(), s + 1));
     if (!counted_[s]) {
-        meter_.expand(game_.bytes());
+        meter_.expand(game_.bytes() + finite_.bytes() + infinite_.bytes());
         counted_[s] = true;
         ++total_;
     } else {

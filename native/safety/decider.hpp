@@ -27,7 +27,8 @@ class Decider {
 
     // radius may be `infinite`.
     Answer decide(StateId s, std::uint32_t radius, const Limits& limits);
-    // The least radius up to `most` for which s is safe; nothing if there is none or a limit was hit.
+    // The least radius up to `most` for which s is safe; nothing if there is none or a limit was hit. The
+    // limits hold for all the queries together.
     std::optional<std::uint32_t> minimal_radius(StateId s, std::uint32_t most, const Limits& limits);
     // Evidence for the latest answer on s with this radius; empty unless it was safe, or unsafe,
     // respectively.
@@ -65,6 +66,7 @@ class Decider {
     Meter meter_;
 
   private:
+    Answer query(StateId s, std::uint32_t radius);  // within the limits that the meter was started with
     Bounds& bounds(std::uint32_t radius) { return radius == infinite ? infinite_ : finite_; }
     Bounds finite_, infinite_;
     std::vector<bool> counted_;

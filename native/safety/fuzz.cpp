@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace misstep::safety {
@@ -45,9 +46,11 @@ Run Fuzzer::run(StateId start, Meter& meter) {
 }
 
 std::optional<RunEnd> Fuzzer::extend_uniform(std::vector<StateId>& path) {
-    auto outcomes = successors(path.back());
+    const StateId s = path.back();
+    auto outcomes = successors(s);
     if (outcomes.empty()) return RunEnd::exhausted;
-    path.push_back(outcomes[below(rng_, outcomes.size())]);
+    game_.weights(s, game_.moves(s)[0], weights_);
+    path.push_back(outcomes[weights_.empty() ? below(rng_, outcomes.size()) : draw(weights_)]);
     return std::nullopt;
 }
 
@@ -111,15 +114,18 @@ std::size_t Fuzzer::pick_weighted() {
     double least = game_.distance(seen_[1].state);
     for (std::size_t i = 1; i < seen_.size(); ++i) least = std::min(least, game_.distance(seen_[i].state));
     if (std::isinf(least)) return 1 + below(rng_, seen_.size() - 1);
-    double total = 0;
-    std::vector<double> sums{0};
-    for (std::size_t i = 1; i < seen_.size(); ++i) {
-        total += std::exp((least - game_.distance(seen_[i].state)) / options_.temperature);
-        sums.push_back(total);
-    }
-    const double x = unit(rng_) * total;
-    auto at = static_cast<std::size_t>(std::upper_bound(sums.begin(), sums.end(), x) - sums.begin());
-    return std::clamp<std::size_t>(at, 1, seen_.size() - 1);
+    weights_.clear();
+    for (std::size_t i = 1; i < seen_.size(); ++i)
+        weights_.push_back(std::exp((least - game_.distance(seen_[i].state)) / options_.temperature));
+    return 1 + draw(weights_);
+}
+
+// An index, with these weights; their sums take their place.
+std::size_t Fuzzer::draw(std::vector<double>& weights) {
+    std::partial_sum(weights.begin(), weights.end(), weights.begin());
+    const double x = unit(rng_) * weights.back();
+    auto at = static_cast<std::size_t>(std::upper_bound(weights.begin(), weights.end(), x) - weights.begin());
+    return std::min(at, weights.size() - 1);
 }
 
 void Fuzzer::append(std::vector<StateId>& path, std::size_t index) {

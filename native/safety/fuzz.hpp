@@ -34,6 +34,7 @@ class Fuzzer {
   public:
     Fuzzer(Game& game, FuzzOptions options, std::uint64_t seed)
         : game_(game), options_(options), rng_(seed) {}
+    Game& game() { return game_; }
     // One run from this state. Throws OutOfBudget where the meter says so.
     Run run(StateId start, Meter& meter);
 
@@ -48,12 +49,14 @@ class Fuzzer {
     std::optional<RunEnd> extend_uniform(std::vector<StateId>& path);
     std::size_t pick_least(std::size_t first);
     std::size_t pick_weighted();
+    std::size_t draw(std::vector<double>& weights);
     void append(std::vector<StateId>& path, std::size_t index);
 
     Game& game_;
     FuzzOptions options_;
     std::mt19937_64 rng_;
     std::vector<Seen> seen_;  // the look-ahead of one step, layer by layer, without revisits
+    std::vector<double> weights_;
     std::vector<std::uint32_t> marks_;
     std::uint32_t mark_ = 0;
 };

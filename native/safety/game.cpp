@@ -26,12 +26,14 @@ std::uint32_t* Game::allocate(std::size_t words) {
     if (words > block_words) {  // a block of its own, put before the one that is being filled
         auto block = std::make_unique<std::uint32_t[]>(words);
         std::uint32_t* data = block.get();
+        words_ += words;
         blocks_.insert(blocks_.empty() ? blocks_.end() : blocks_.end() - 1, std::move(block));
         return data;
     }
     if (used_ + words > block_words || blocks_.empty()) {
         blocks_.push_back(std::make_unique<std::uint32_t[]>(block_words));
         used_ = 0;
+        words_ += block_words;
     }
     std::uint32_t* data = blocks_.back().get() + used_;
     used_ += words;

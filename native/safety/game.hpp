@@ -75,7 +75,10 @@ class Game {
     }
     // h_u: an estimate of how far the state is from unsafety; 0 where nothing is known.
     virtual double distance(StateId) { return 0; }
-    std::size_t bytes() const { return blocks_.size() * block_words * 4 + leaves_.size() * 16; }
+    // How likely each outcome of a move of s is when a run is drawn; empty: all alike. What can happen, and
+    // with it every verdict, does not depend on it.
+    virtual void weights(StateId, const Move&, std::vector<double>& weights) { weights.clear(); }
+    virtual std::size_t bytes() const { return words_ * 4 + leaves_.capacity() + expansions_.capacity() * 8; }
 
   protected:
     // Adds the moves of s to the sink, in the order in which they should be tried.
@@ -93,7 +96,8 @@ class Game {
     std::vector<Leaf> leaves_;
     std::vector<const std::uint32_t*> expansions_;
     std::vector<std::unique_ptr<std::uint32_t[]>> blocks_;
-    std::size_t used_ = block_words;
+    std::size_t used_ = block_words;  // of the last block
+    std::size_t words_ = 0;           // of all blocks
     MoveSink sink_;
 };
 

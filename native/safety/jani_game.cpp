@@ -10,20 +10,21 @@ namespace misstep::safety {
 JaniGame::JaniGame(std::shared_ptr<jani::Model> model, Setup setup)
     : model_(std::move(model)),
       successors_(model_),
-      distance_(*model_, setup.unsafe, setup.epsilon, setup.normalised),
+      distance_(*model_, successors_.program(), setup.unsafe, setup.epsilon, setup.normalised),
       policy_(std::move(setup.policy)),
-      horizon_(setup.horizon) {
-    unsafe_ = model_->program.compile_condition(setup.unsafe);
+      horizon_(setup.horizon),
+      by_edge_(setup.by_edge) {
+    unsafe_ = successors_.program().compile_condition(setup.unsafe);
     if (setup.goal) {
-        goal_ = model_->program.compile_condition(setup.goal);
+        goal_ = successors_.program().compile_condition(setup.goal);
         has_goal_ = true;
     }
 }
 
 Leaf JaniGame::classify(std::uint32_t model_state) {
     jani::Value* frame = successors_.load(model_state);
-    if (model_->program.test(unsafe_, frame)) return Leaf::unsafe;
-    if (has_goal_ && model_->program.test(goal_, frame)) return Leaf::goal;
+    if (successors_.program().test(unsafe_, frame)) return Leaf::unsafe;
+    if (has_goal_ && successors_.program().test(goal_, frame)) return Leaf::goal;
     return Leaf::none;
 }
 
@@ -76,6 +77,28 @@ void JaniGame::ask_policy(MoveSink& sink, StateId s, std::vector<std::uint32_t>&
     std::vector<std::uint32_t> sorted;
     for (std::size_t i : order) sorted.push_back(labels[i]);
     labels = std::move(sorted);
+}
+
+void JaniGame::weights(StateId s, const Move& move, std::vector<double>& weights) {
+    weights.clear();
+    if (!by_edge_) return;
+    weights.resize(move.outcomes.size());
+    successors_.expand(model_state(s));
+    const auto& p = successors_.probabilities();
+    for (const auto& choice : successors_.choices()) {
+        if (choice.label != move.label) continue;
+        const double sum = std::accumulate(p.begin() + choice.first, p.begin() + choice.last, 0.0);
+        for (std::uint32_t i = choice.first; i < choice.last; ++i) {
+            StateId t = number(successors_.outcomes()[i], horizon_ ? pairs_[s].second + 1 : 0);
+            auto at = std::lower_bound(move.outcomes.begin(), move.outcomes.end(), t);
+            weights[static_cast<std::size_t>(at - move.outcomes.begin())] += sum > 0 ? p[i] / sum : 0;
+        }
+    }
+}
+
+std::size_t JaniGame::bytes() const {
+    return Game::bytes() + successors_.registry().bytes() + numbers_.bytes() + pairs_.capacity() * 8 +
+           distances_.capacity() * 8 + chosen_.capacity() * 4;
 }
 
 std::optional<std::uint32_t> JaniGame::chosen(StateId s) {

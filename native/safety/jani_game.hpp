@@ -22,6 +22,7 @@ class JaniGame final : public Game {
         std::optional<std::uint32_t> horizon;  // states after this many steps are leaves, and safe
         double epsilon = 1e-5;                 // of h_u
         bool normalised = false;
+        bool by_edge = false;  // draw an enabled edge first, then its outcome by probability
     };
     JaniGame(std::shared_ptr<jani::Model> model, Setup setup);
 
@@ -33,6 +34,8 @@ class JaniGame final : public Game {
     std::uint32_t step(StateId s) const { return horizon_ && s < pairs_.size() ? pairs_[s].second : 0; }
     // h_u, computed once a state.
     double distance(StateId s) override;
+    void weights(StateId s, const Move& move, std::vector<double>& weights) override;
+    std::size_t bytes() const override;
     // The label that the policy chose in an expanded state, applicable or not.
     std::optional<std::uint32_t> chosen(StateId s);
     std::uint64_t policy_calls() const { return policy_calls_; }
@@ -52,6 +55,7 @@ class JaniGame final : public Game {
     jani::Distance distance_;
     std::shared_ptr<Policy> policy_;
     std::optional<std::uint32_t> horizon_;
+    bool by_edge_;
     PairMap numbers_;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs_;
     std::vector<double> distances_;

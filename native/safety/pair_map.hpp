@@ -26,6 +26,7 @@ class PairMap {
         Slot& slot = find(key(s, b));
         return slot.key == empty ? otherwise : slot.value;
     }
+    std::size_t bytes() const { return slots_.capacity() * sizeof(Slot); }
     void clear() {
         slots_.assign(1024, Slot{});
         used_ = 0;

@@ -7,7 +7,7 @@
 
 namespace misstep::safety {
 
-MlpPolicy::MlpPolicy(std::shared_ptr<const nn::Mlp> network, std::vector<Input> inputs,
+ScorePolicy::ScorePolicy(std::shared_ptr<const nn::Scorer> network, std::vector<Input> inputs,
                      std::vector<std::uint32_t> outputs, bool filter)
     : network_(std::move(network)),
       inputs_(std::move(inputs)),
@@ -21,7 +21,7 @@ MlpPolicy::MlpPolicy(std::shared_ptr<const nn::Mlp> network, std::vector<Input> 
     out_.resize(outputs_.size());
 }
 
-std::uint32_t MlpPolicy::choose(const jani::Value* frame, std::span<const std::uint32_t> applicable,
+std::uint32_t ScorePolicy::choose(const jani::Value* frame, std::span<const std::uint32_t> applicable,
                                 std::vector<double>& scores) {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
         const jani::Value value = frame[inputs_[i].slot];

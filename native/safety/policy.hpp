@@ -1,4 +1,4 @@
-// What a game asks of a policy, and the policies that need no Python: networks and tables.
+// What a game asks of a policy, and the policies that need no Python: networks and tree ensembles.
 #pragma once
 
 #include <memory>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "jani/model.hpp"
-#include "nn/mlp.hpp"
+#include "nn/scorer.hpp"
 #include "safety/game.hpp"
 
 namespace misstep::safety {
@@ -29,15 +29,15 @@ struct Input {
 
 // argmax over the outputs, the first of equals; with the filter only over applicable labels (all, if none of
 // the outputs is applicable).
-class MlpPolicy final : public Policy {
+class ScorePolicy final : public Policy {
   public:
-    MlpPolicy(std::shared_ptr<const nn::Mlp> network, std::vector<Input> inputs,
+    ScorePolicy(std::shared_ptr<const nn::Scorer> network, std::vector<Input> inputs,
               std::vector<std::uint32_t> outputs, bool filter);
     std::uint32_t choose(const jani::Value* frame, std::span<const std::uint32_t> applicable,
                          std::vector<double>& scores) override;
 
   private:
-    std::shared_ptr<const nn::Mlp> network_;
+    std::shared_ptr<const nn::Scorer> network_;
     std::vector<Input> inputs_;
     std::vector<std::uint32_t> outputs_;  // labels
     bool filter_;

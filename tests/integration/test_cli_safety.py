@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from misstep.cli.app import run
 from misstep.errors import InputError
 from misstep.safety.verify import verify_run
 
 
 def misstep(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "misstep.cli", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    """The command inside this process, which saves a second each; one test below starts it for real."""
+    texts = [str(argument) for argument in arguments]
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = run(texts)
+    return subprocess.CompletedProcess(texts, code, out.getvalue(), err.getvalue())
 
 
 def answer(result: subprocess.CompletedProcess[str]) -> dict[str, Any]:
@@ -111,14 +114,33 @@ def test_tampered_certificates_are_rejected(line: Path, tmp_path: Path) -> None:
     assert checked["certificates"] == count
 
 
+def test_the_command_itself(line: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "misstep.cli"]
+    arguments = [
+        "safety",
+        "test",
+        line,
+        "--policy",
+        "zoo:two_way_line",
+        "--runs",
+        "40",
+        "--out",
+        tmp_path / "r",
+    ]
+    tested = subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=120)
+    assert tested.returncode == 1
+    assert "40 runs are unsafe" in tested.stdout
+    verified = subprocess.run(
+        [*command, "verify", tmp_path / "r"], capture_output=True, text=True, timeout=120
+    )
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+
+
 def test_verify_needs_a_run(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"model\.jani"):
         verify_run(tmp_path)
 
 
-@pytest.mark.parametrize(
-    "decider", ["level", "tarjan", "value-iteration", "lao", "lrtdp", "policy-iteration"]
-)
 @pytest.mark.parametrize(
     ("state", "verdict", "code"),
     [
@@ -127,11 +149,12 @@ def test_verify_needs_a_run(tmp_path: Path) -> None:
         ('{"position": 4, "speed": 1}', "safe", 0),
     ],
 )
-def test_decide(line: Path, tmp_path: Path, decider: str, state: str, verdict: str, code: int) -> None:
-    arguments = ("safety", "decide", line, "--state", state, "--decider", decider, "--json")
-    result = misstep(*arguments, "--out", tmp_path / "d")
-    assert (answer(result)["verdict"], result.returncode) == (verdict, code)
-    assert verify_run(tmp_path / "d") == {"certificates": 1, "valid": 1, "invalid": []}
+def test_decide(line: Path, tmp_path: Path, state: str, verdict: str, code: int) -> None:
+    for decider in ("level", "tarjan", "value-iteration", "lao", "lrtdp", "policy-iteration"):
+        arguments = ("safety", "decide", line, "--state", state, "--decider", decider, "--json")
+        result = misstep(*arguments, "--out", tmp_path / decider)
+        assert (answer(result)["verdict"], result.returncode) == (verdict, code)
+        assert verify_run(tmp_path / decider) == {"certificates": 1, "valid": 1, "invalid": []}
 
 
 def test_decide_with_radius(line: Path, tmp_path: Path) -> None:
@@ -165,6 +188,19 @@ def test_bad_input_is_said(line: Path, arguments: tuple[str, ...], message: str)
     assert result.returncode == 4
     assert message in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("mode", ["label", "edge"])
+def test_reading_options_reach_the_model(line: Path, tmp_path: Path, mode: str) -> None:
+    out = tmp_path / "run"
+    options = ["--outcome-mode", mode, "--fuzzer", "uniform", "--integers", "drop", "--keep-impossible"]
+    arguments = ["safety", "test", line, "--policy", "zoo:two_way_line", "--runs", 50, "--quiet"]
+    assert misstep(*arguments, *options, "--property", 0, "--shield", "--out", out).returncode == 1
+    checked = verify_run(out)  # dropped outcomes are not known to the trusted checker, which says so
+    assert checked["valid"] == 0
+    assert all("semantics with integers" in entry["reason"] for entry in checked["invalid"])
+    refused = misstep(*arguments, "--outcome-mode", "dice")
+    assert (refused.returncode, "known are label, edge" in refused.stderr) == (4, True)
 
 
 def test_missing_and_broken_files(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from misstep.formats.jani import JaniTask
 from misstep.reference.jani import Jani
 from misstep.safety.model import SafetyTask
 
+MODELS = max(80, int(os.environ.get("MISSTEP_RANDOM_TASKS", "2000")) // 10)
+SEED = int(os.environ.get("MISSTEP_RANDOM_SEED", "0"))
 DATA = Path(os.environ.get("MISSTEP_DATA", Path(__file__).parents[3] / "shared" / "data")) / "jani"
 
 
@@ -26,8 +28,9 @@ def compare(
     model: dict[str, Any], *, unsafe: Any = False, states: int = 200, constants: dict | None = None
 ) -> int:
     """Walk breadth first in both; return how many states were compared."""
-    task = SafetyTask(JaniTask(json.dumps(model), "model", unsafe, None, None, None), constants=constants)
-    reference = Jani(model, constants or {})
+    files = JaniTask(json.dumps(model), "model", unsafe, None, None, None)
+    task = SafetyTask(files, constants=constants)
+    reference = Jani(model, constants or {}, {})
     game = task.game()
     queue = list(game.initial())
     seen = set(queue)
@@ -37,6 +40,7 @@ def compare(
             break
         compared += 1
         here = key(task, game, s)
+        assert reference.is_state(here)
         assert game.is_unsafe(s) == reference.holds(unsafe, here)
         if game.is_unsafe(s):
             continue
@@ -65,7 +69,11 @@ class Maker:
         if op == "%":
             return {"op": "%", "left": left, "right": r.choice([2, 3, -3])}
         if op == "call":
-            return {"op": "call", "function": "f", "args": [left, right]}
+            return {
+                "op": "call",
+                "function": r.choice(["f", "g"] if "l" in names else ["f"]),
+                "args": [left, right],
+            }
         if op == "floor":
             return {"op": "floor", "exp": {"op": "/", "left": left, "right": r.choice([2, 4])}}
         if op == "abs":
@@ -92,6 +100,11 @@ class Maker:
 
         def assignment() -> dict[str, Any]:
             kind, index = r.random(), r.choice([0, 0, 1])
+            if kind < 0.1:
+                low = self.clamp(self.integer(names, 1), 0, 2)
+                box = {"lower-bound": low, "upper-bound": {"op": "+", "left": low, "right": r.choice([0, 1])}}
+                such = {"op": "nondet", "var": "n", "exp": self.boolean(["n", "x", "c"], 1)}
+                return {"ref": "l", **r.choice([box, {"value": such}])}
             if kind < 0.2 and "x" in shared:
                 fixed = r.random() < 0.5
                 cell = {"op": "aa", "exp": "A", "index": 0 if fixed else {"op": "%", "left": "y", "right": 3}}
@@ -142,6 +155,14 @@ class Maker:
                     "name": "l",
                     "type": {"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": 3},
                     "initial-value": 1,
+                }
+            ],
+            "functions": [
+                {
+                    "name": "g",  # of the same name in all automata, and of another value
+                    "type": "int",
+                    "parameters": [{"name": "u", "type": "int"}, {"name": "v", "type": "int"}],
+                    "body": {"op": "+", "left": "u", "right": r.choice(["l", "v", len(places)])},
                 }
             ],
             "edges": [edge() for _ in range(r.randint(2, 5))],
@@ -209,11 +230,11 @@ class Maker:
 @pytest.mark.parametrize("chunk", range(4))
 def test_random_models(chunk: int) -> None:
     compared = 0
-    for number in range(75):
-        maker = Maker(1000 * chunk + number)
+    for number in range(MODELS // 4):
+        maker = Maker(10_000 * (4 * SEED + chunk) + number)
         model, unsafe = maker.model(), maker.boolean(["x", "y", "t", "c"])
         compared += compare(model, unsafe=unsafe, states=40, constants={"c": maker.rng.randint(-2, 2)})
-    assert compared > 300
+    assert compared > MODELS
 
 
 def load(name: str) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import time
 
 import pytest
 
@@ -14,7 +13,9 @@ from tests.property.safety_games import Node, deviations, random_game
 
 ALGORITHMS = ("level", "tarjan", "value-iteration", "lao", "lrtdp", "policy-iteration")
 RADII = (0, 1, 2, 3, None)
-GAMES, CHUNKS = int(os.environ.get("MISSTEP_RANDOM_GAMES", "20000")), 8
+# `make fuzz` plays 20,000 games, from a fresh seed; MISSTEP_RANDOM_GAMES sets their number alone.
+GAMES = int(os.environ.get("MISSTEP_RANDOM_GAMES") or os.environ.get("MISSTEP_RANDOM_TASKS") or "2000")
+SEED, CHUNKS = int(os.environ.get("MISSTEP_RANDOM_SEED", "0")), 8
 # By default the certificates of every eighth game, and of some others, are checked and tampered with.
 ALL_CERTIFICATES = "MISSTEP_ALL_CERTIFICATES" in os.environ
 
@@ -66,7 +67,7 @@ def tamper_refutation(game: Game, s: int, radius: int | None, lines: list[tuple]
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_deciders_agree_with_the_fixed_point(chunk: int) -> None:
-    rng = random.Random(chunk)
+    rng = random.Random(SEED * CHUNKS + chunk)
     for number in range(GAMES // CHUNKS):
         nodes = random_game(rng)
         counted = deviations(nodes, counted=True, cap=5)
@@ -159,10 +160,9 @@ def chain(n: int) -> list[Node]:
 def test_the_exponential_chain(algorithm: str) -> None:
     game = ExplicitGame([node.spec() for node in chain(1000)])
     decider = Decider(game, algorithm)
-    start = time.perf_counter()
-    assert decider.decide(0, None)[0] == "safe"
-    if algorithm == "level":
-        assert time.perf_counter() - start < 0.1
+    verdict, _, expanded, _ = decider.decide(0, None)
+    assert verdict == "safe"
+    assert expanded <= 1003  # each state once; benchmarks/safety_deciders.py has the time
 
 
 def test_limits_are_said() -> None:

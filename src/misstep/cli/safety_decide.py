@@ -10,18 +10,13 @@ from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import Json, MemoryMb, Quiet, Seconds
 from misstep.cli.output import emit_json, note
 from misstep.cli.safety_options import (
-    Constants,
     Filter,
-    Goal,
     Horizon,
     ModelFile,
     Policy,
-    Properties,
-    Property,
     Radius,
-    Unsafe,
+    Reading,
     find_policy,
-    parse_constants,
     parse_radius,
 )
 from misstep.errors import InputError
@@ -43,11 +38,7 @@ def decide(
     decider: Annotated[
         str, Parameter(help="level, tarjan, value-iteration, lao, lrtdp or policy-iteration.")
     ] = "level",
-    properties: Properties = None,
-    property_name: Property = None,
-    unsafe: Unsafe = None,
-    goal: Goal = None,
-    constant: Constants = (),
+    reading: Reading = Reading(),  # noqa: B008
     filter: Filter = None,
     horizon: Horizon = None,
     seconds: Seconds = None,
@@ -69,18 +60,10 @@ def decide(
     Example: misstep safety decide model.jani --properties p.jani --state initial --radius inf
     """
     from misstep._core import Decider
-    from misstep.safety.model import SafetyTask
 
     started = time.perf_counter()
     r = parse_radius(radius)
-    task = SafetyTask.load(
-        model,
-        properties=properties,
-        name=property_name,
-        unsafe=unsafe,
-        goal=goal,
-        constants=parse_constants(constant),
-    )
+    task = reading.load(model)
     native_policy = find_policy(policy, task, filter=filter)
     if r is not None and native_policy is None:
         raise InputError("a finite radius counts deviations from a policy; give one with --policy")
@@ -184,6 +167,8 @@ def _show(
         note(f"refutation of {len(judge.refutation(s, r))} steps")
     if result["limit"] and task.model.has_reals and result["horizon"] is None:
         note("the model has real variables: without --horizon its states may never repeat")
+    if result["verdict"] == "safe" and (points := task.semantics.box_points):
+        note(f"{points} points stand for each box of real values: safe means safe for those")
     if result["minimal_radius"] is not None:
         note(f"minimal radius: {result['minimal_radius']}")
     note(f"{result['expanded']} expanded, {len(game)} states seen, {result['seconds']:.3f} s")

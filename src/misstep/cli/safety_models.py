@@ -11,12 +11,8 @@ from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import MAX_COUNT, Json, Quiet
 from misstep.cli.output import emit_json, note
 from misstep.cli.safety_options import (
-    Constants,
-    Goal,
     ModelFile,
-    Properties,
-    Property,
-    Unsafe,
+    Reading,
     parse_constants,
 )
 from misstep.errors import InputError
@@ -58,11 +54,7 @@ def train(
         int, Parameter(validator=Count, help="Steps of the policy in its environment.")
     ] = 40_000,
     seed: Annotated[int, Parameter(help="Everything random comes from it.")] = 0,
-    properties: Properties = None,
-    property_name: Property = None,
-    unsafe: Unsafe = None,
-    goal: Goal = None,
-    constant: Constants = (),
+    reading: Reading = Reading(),  # noqa: B008
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
@@ -70,20 +62,12 @@ def train(
 
     Example: misstep train mlp line.jani --out line.jani2nnet --hidden 16 16
     """
-    from misstep.safety.model import SafetyTask
     from misstep.training.qlearning import QSettings, save
     from misstep.training.qlearning import train as learn
 
     if out.suffix != ".jani2nnet":
         raise InputError(f"{out}: the policy's file ends in .jani2nnet")
-    task = SafetyTask.load(
-        model,
-        properties=properties,
-        name=property_name,
-        unsafe=unsafe,
-        goal=goal,
-        constants=parse_constants(constant),
-    )
+    task = reading.load(model)
     share = 0.0
 
     def progress(step: int, goals: float) -> None:

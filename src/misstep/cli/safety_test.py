@@ -10,18 +10,13 @@ from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import MAX_COUNT, Json, MemoryMb, Quiet, Seconds
 from misstep.cli.output import emit_json, note
 from misstep.cli.safety_options import (
-    Constants,
     Filter,
-    Goal,
     Horizon,
     ModelFile,
     Policy,
-    Properties,
-    Property,
     Radius,
-    Unsafe,
+    Reading,
     find_policy,
-    parse_constants,
     parse_radius,
 )
 from misstep.errors import InputError
@@ -41,11 +36,7 @@ def test(
     decider: Annotated[
         str, Parameter(help="level, tarjan, value-iteration, lao, lrtdp or policy-iteration.")
     ] = "level",
-    properties: Properties = None,
-    property_name: Property = None,
-    unsafe: Unsafe = None,
-    goal: Goal = None,
-    constant: Constants = (),
+    reading: Reading = Reading(),  # noqa: B008
     filter: Filter = None,
     horizon: Horizon = None,
     start_states: Annotated[
@@ -71,16 +62,8 @@ def test(
     Example: misstep safety test model.jani --properties p.jani --policy nnet:net.jani2nnet --runs 1000
     """
     from misstep.safety.campaign import RunDirectory, SafetyTest, Settings
-    from misstep.safety.model import SafetyTask
 
-    task = SafetyTask.load(
-        model,
-        properties=properties,
-        name=property_name,
-        unsafe=unsafe,
-        goal=goal,
-        constants=parse_constants(constant),
-    )
+    task = reading.load(model)
     native_policy = find_policy(policy, task, filter=filter)
     if native_policy is None:
         raise InputError("no policy to test; give one with --policy")

@@ -43,6 +43,8 @@ def parse(text: str, file: str) -> Json:
         raise InputError(f"{file}:{error.lineno}:{error.colno}: {error.msg}") from None
     except RecursionError:
         raise InputError(f"{file}: nested too deeply") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise InputError(f"{file}: {error}") from None
 
 
 def read_task(
@@ -55,8 +57,9 @@ def read_task(
 ) -> JaniTask:
     """Read a model and the conditions of one property.
 
-    Without `name` the first property that tests a policy (op "PA") counts. `unsafe` and `goal` override it:
-    each is the name of a plain property (`F bad`, `G good`, `Pmax(F bad)`, ...) or a JSON expression.
+    Without `name` (or a place in the list of properties, counted from 0) the first property that tests a
+    policy (op "PA") counts. `unsafe` and `goal` override it: each is the name of a plain property (`F bad`,
+    `G good`, `Pmax(F bad)`, ...) or a JSON expression.
     """
     text = read_text(path)
     model = parse(text, str(path))
@@ -68,6 +71,8 @@ def read_task(
     tests = [(p, at) for p, at in known if _expression(p).get("op") == "PA"]
     if name is not None:
         tests = [(p, at) for p, at in known if p.get("name") == name]
+        if not tests and name.isdecimal():
+            tests = known[int(name) : int(name) + 1]
         if not tests:
             names = ", ".join(repr(p.get("name")) for p, _ in known) or "none"
             raise InputError(f"{path}: no property {name!r}; known are {names}")
@@ -82,6 +87,8 @@ def read_task(
             found["goal"] = objective.get("goal") if isinstance(objective, dict) else None
             if isinstance(expression.get("file"), str):
                 network = (base.parent / expression["file"]).resolve()
+                if not network.is_file():  # published sets name files of a tree that did not come with them
+                    network = path.parent / network.name
         else:
             found["unsafe"] = predicate(expression, str(base), bad=True)
     if unsafe is not None:
@@ -89,7 +96,7 @@ def read_task(
     if goal is not None:
         found["goal"] = _override(goal, known, path, bad=False)
     elif not tests:
-        found["goal"] = next(_plain_goals(known), None)
+        found["goal"] = next(_plain_goals(known, unsafe), None)
     if found.get("unsafe") is None:
         raise InputError(
             f"{path}: no unsafety condition; give a property file (--properties) or a condition (--unsafe)"
@@ -121,10 +128,15 @@ def predicate(expression: Json, where: str, *, bad: bool) -> Json:
 
 
 def _properties(document: Json, path: Path) -> Iterator[tuple[dict[str, Json], Path]]:
-    listed = document.get("properties") if isinstance(document, dict) else None
-    for entry in listed if isinstance(listed, list) else []:
-        if isinstance(entry, dict):
-            yield entry, path
+    if not isinstance(document, dict):
+        raise InputError(f"{path}: $: expected an object")
+    listed = document.get("properties", [])
+    if not isinstance(listed, list):
+        raise InputError(f"{path}: $.properties: expected a list")
+    for i, entry in enumerate(listed):
+        if not isinstance(entry, dict):
+            raise InputError(f"{path}: $.properties[{i}]: expected an object")
+        yield entry, path
 
 
 def _expression(entry: dict[str, Json]) -> dict[str, Json]:
@@ -134,10 +146,12 @@ def _expression(entry: dict[str, Json]) -> dict[str, Json]:
 
 def _resolve(value: Json, base: Path) -> Json:
     """Follow `{"file": relative path}`; nothing else is ever opened because a model says so."""
-    if not (isinstance(value, dict) and set(value) == {"file"} and isinstance(value["file"], str)):
-        return value
-    target = base.parent / value["file"]
-    return parse(read_text(target), str(target))
+    if isinstance(value, dict) and set(value) == {"file"} and isinstance(value["file"], str):
+        target = base.parent / value["file"]
+        value = parse(read_text(target), str(target))
+    while isinstance(value, dict) and value.get("op") == "let" and not value.get("variables"):
+        value = value.get("expression")  # around a whole condition it means nothing
+    return value
 
 
 def _override(text: str, known: list[tuple[dict[str, Json], Path]], path: Path, *, bad: bool) -> Json:
@@ -149,9 +163,11 @@ def _override(text: str, known: list[tuple[dict[str, Json], Path]], path: Path, 
     return parse(text, "condition")
 
 
-def _plain_goals(known: list[tuple[dict[str, Json], Path]]) -> Iterator[Json]:
-    for entry, at in known:
-        try:
-            yield predicate(_expression(entry), str(at), bad=False)
-        except UnsupportedFeature:
-            continue
+def _plain_goals(known: list[tuple[dict[str, Json], Path]], unsafe: str | None) -> Iterator[Json]:
+    """What some run can reach, `filter(∃, F p)`, is the goal in published models; nothing else ends a run."""
+    for entry, _ in known:
+        expression = _expression(entry)
+        values = expression.get("values")
+        exists = entry.get("name") != unsafe and expression.get("fun") == "∃" and isinstance(values, dict)
+        if exists and values.get("op") == "F":
+            yield values.get("exp")

@@ -1,4 +1,4 @@
-"""Network files: `.nnet` text, PyTorch weights, and the `.jani2nnet` interface that names their inputs."""
+"""Network files: `.nnet` text, and the `.jani2nnet` interface that names their inputs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from misstep.errors import InputError
-from misstep.extras import require_extra
 from misstep.formats.jani import parse, read_text
-
-Layers = list[tuple[NDArray[np.float64], NDArray[np.float64]]]
+from misstep.formats.linear_layers import Layers
 
 
 @dataclass(frozen=True)
@@ -30,7 +27,11 @@ class Interface:
 
 
 def read_interface(path: Path) -> Interface:
-    """Read a `.jani2nnet` file. Inputs come out as the names that JaniModel.fields uses."""
+    """Read a `.jani2nnet` file. Inputs come out as the names that JaniModel.fields uses.
+
+    Of an automaton they carry the index that the file gives, `automaton[index].variable`: whether the model
+    has several copies is not known here.
+    """
     document = parse(read_text(path), str(path))
     if not isinstance(document, dict):
         raise InputError(f"{path}: expected a JSON object")
@@ -40,10 +41,14 @@ def read_interface(path: Path) -> Interface:
     inputs, outputs = document.get("input"), document.get("output")
     if not isinstance(inputs, list) or not isinstance(outputs, list):
         raise InputError(f"{path}: $.input and $.output must be lists")
-    if not all(isinstance(label, str) for label in outputs):
-        raise InputError(f"{path}: $.output: expected labels")
+    for i, label in enumerate(outputs):
+        if not isinstance(label, str) or label in outputs[:i]:
+            raise InputError(f"{path}: $.output[{i}]: expected a label, each once")
+    use_filter = document.get("filter", False)
+    if not isinstance(use_filter, bool):
+        raise InputError(f"{path}: $.filter: expected true or false")
     names = tuple(_field(entry, f"{path}: $.input[{i}]") for i, entry in enumerate(inputs))
-    return Interface(path.parent / file, names, tuple(outputs), bool(document.get("filter", False)))
+    return Interface(path.parent / file, names, tuple(outputs), use_filter)
 
 
 def write_interface(path: Path, interface: Interface, hidden: Sequence[int]) -> None:
@@ -70,29 +75,40 @@ def _field(entry: Any, where: str) -> str:
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
         raise InputError(f"{where}: expected an object with a name")
     name, index, automaton = entry["name"], entry.get("index"), entry.get("automaton")
+    if not (index is None or (isinstance(index, int) and index >= 0)):
+        raise InputError(f"{where}.index: expected a number")
     if "automaton" not in entry:  # the location of an automaton; its index is that of the instance
-        return f"{name}@location"
+        return f"{name}[{index or 0}]@location"
     if isinstance(automaton, dict):
-        name = f"{automaton.get('name')}.{name}"
-    return f"{name}[{index}]" if isinstance(index, int) else name
+        name = f"{automaton.get('name')}[{automaton.get('index', 0)}].{name}"
+    elif automaton is not None:
+        raise InputError(f"{where}.automaton: expected null or an object with name and index")
+    return name if index is None else f"{name}[{index}]"
 
 
 def read_nnet(path: Path) -> Layers:
     """The layers of an `.nnet` file. Its normalisation lines are read over: policies do not use them."""
     rows = _rows(read_text(path), str(path))
-    header = next(rows)
-    sizes = [int(size) for size in next(rows)]
-    if len(header) < 3 or len(sizes) != int(header[0]) + 1 or not all(0 < size <= 1 << 16 for size in sizes):
+
+    def row() -> list[float]:
+        if (found := next(rows, None)) is None:
+            raise InputError(f"{path}: the file ends too early")
+        return found
+
+    header, sizes = row(), [int(size) for size in row()]
+    if len(sizes) < 2 or header[:3] != [len(sizes) - 1, sizes[0], sizes[-1]] or min(sizes) < 1:
         raise InputError(f"{path}: the header and the layer sizes do not fit together")
     for _ in range(5):  # a flag, minima, maxima, means, ranges
-        next(rows)
+        row()
     layers: Layers = []
     for inputs, outputs in pairwise(sizes):
-        weights = [next(rows) for _ in range(outputs)]
-        biases = [next(rows) for _ in range(outputs)]
+        weights = [row() for _ in range(outputs)]
+        biases = [row() for _ in range(outputs)]
         if any(len(row) != inputs for row in weights) or any(len(row) != 1 for row in biases):
             raise InputError(f"{path}: a row of weights or biases has the wrong length")
         layers.append((np.array(weights, np.float64), np.array(biases, np.float64)[:, 0]))
+    if next(rows, None) is not None:
+        raise InputError(f"{path}: more numbers than the layer sizes say")
     return layers
 
 
@@ -107,7 +123,6 @@ def _rows(text: str, file: str) -> Iterator[list[float]]:
         if not all(np.isfinite(row)):
             raise InputError(f"{file}:{number}: a number is not finite")
         yield row
-    raise InputError(f"{file}: the file ends too early")
 
 
 def write_nnet(path: Path, layers: Layers) -> None:
@@ -124,20 +139,3 @@ def write_nnet(path: Path, layers: Layers) -> None:
         lines += [",".join(repr(float(w)) for w in row) + "," for row in weights]
         lines += [f"{float(b)!r}," for b in biases]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def read_state_dict(path: Path) -> Layers:
-    """The layers of a PyTorch state dictionary; loaded as weights only, so no code can run."""
-    torch = require_extra("torch", extra="torch", purpose=f"reading {path.name}")
-    try:
-        state = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # torch raises many kinds for a bad file
-        raise InputError(f"{path}: not a PyTorch state dictionary: {error}") from None
-    tensors = (
-        [v.double().numpy() for v in state.values() if hasattr(v, "numpy")] if isinstance(state, dict) else []
-    )
-    weights = [t for t in tensors if t.ndim == 2]
-    biases = [t for t in tensors if t.ndim == 1]
-    if not weights or len(weights) != len(biases):
-        raise InputError(f"{path}: expected linear layers with one weight matrix and one bias each")
-    return [(np.ascontiguousarray(w), np.ascontiguousarray(b)) for w, b in zip(weights, biases, strict=True)]

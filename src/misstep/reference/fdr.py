@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 State = tuple[int, ...]
 Facts = Mapping[int, int]
@@ -82,76 +84,63 @@ def step(task: Task, state: State, name: str) -> tuple[State, int]:
 
 
 def parse(text: str) -> Task:
-    """Read SAS version 3; ValueError with the line number where the text breaks the format.
+    """Read SAS version 3; ValueError where the text breaks the format.
 
     Axioms and conditional effects are refused. Without a metric every action costs 1.
     """
-    lines = _Lines(text)
-    lines.expect("begin_version", "3", "end_version", "begin_metric")
-    metric = lines.integer(below=2)
-    lines.expect("end_metric")
-    facts = tuple(_variable(lines) for _ in range(lines.integer()))
-    sizes = [len(values) for values in facts]
-    for _ in range(lines.integer()):
-        _mutex_group(lines, sizes)
-    lines.expect("begin_state")
-    initial = tuple(lines.integer(below=size) for size in sizes)
-    lines.expect("end_state", "begin_goal")
-    goal = _pairs(lines, lines.integer(), sizes)
-    lines.expect("end_goal")
-    actions = tuple(_action(lines, sizes, metric=bool(metric)) for _ in range(lines.integer()))
-    if lines.integer() != 0:
-        raise ValueError(f"line {lines.number}: axioms are not supported")
-    lines.finish()
-    return Task(facts, initial, goal, actions)
+    names = ("version", "metric", "variable", "mutex_group", "state", "goal", "operator")
+    text = "\n".join(line.strip() for line in text.split("\n"))
+    block = re.compile(rf"^begin_({'|'.join(names)})\n(.*?)^end_\1$", re.M | re.S)
+    found = [(kind, body.splitlines()) for kind, body in block.findall(text)]
+    blocks = {name: [lines for kind, lines in found if kind == name] for name in names}
+    counts = block.sub("", text).split()
+    variables, groups, operators = blocks["variable"], blocks["mutex_group"], blocks["operator"]
+    if counts != [str(len(variables)), str(len(groups)), str(len(operators)), "0"]:  # no axioms
+        raise ValueError("the numbers of variables, mutex groups, operators and axioms do not fit the text")
+    (version,), (metric,), (state,), (goal,) = map(blocks.__getitem__, ("version", "metric", "state", "goal"))
+    if version != ["3"] or metric not in (["0"], ["1"]):
+        raise ValueError("version 3 and a metric of 0 or 1 expected")
+    facts = tuple(tuple(_atom(atom) for atom in atoms) for _, _, _, *atoms in variables)
+    if any(layer != "-1" or int(size) != len(atoms) for _, layer, size, *atoms in variables):
+        raise ValueError("a variable of an axiom, or with another number of values than it says")
+    initial = tuple(int(value) for value in state)
+    _partial([*enumerate(initial)], facts)
+    if len(initial) != len(facts) or any(int(size) != len(pairs) for size, *pairs in groups):
+        raise ValueError("a state or a mutex group of the wrong length")
+    actions = tuple(_action(lines, facts, metric=metric == ["1"]) for lines in operators)
+    return Task(facts, initial, _partial(_rows(goal, 2), facts), actions)
 
 
-class _Lines:
-    """Hands out the lines of a text one by one and knows the number of the last one."""
-
-    def __init__(self, text: str) -> None:
-        self._rest: Iterator[str] = iter(text.split("\n"))
-        self.number = 0
-
-    def next(self) -> str:
-        self.number += 1
-        line = next(self._rest, None)
-        if line is None:
-            raise ValueError(f"line {self.number}: the text ends too early")
-        return line.strip()
-
-    def expect(self, *words: str) -> None:
-        for word in words:
-            if (line := self.next()) != word:
-                raise ValueError(f"line {self.number}: {word!r} expected, not {line!r}")
-
-    def integers(self, count: int) -> Sequence[int]:
-        words = self.next().split()
-        if len(words) != count or not all(word.removeprefix("-").isdecimal() for word in words):
-            raise ValueError(f"line {self.number}: {count} integers expected, not {' '.join(words)!r}")
-        return [int(word) for word in words]
-
-    def integer(self, *, below: int | None = None) -> int:
-        return self.within(self.integers(1)[0], below)
-
-    def within(self, number: int, below: int | None) -> int:
-        if number < 0 or (below is not None and number >= below):
-            raise ValueError(f"line {self.number}: {number} is out of range")
-        return number
-
-    def finish(self) -> None:
-        if any(line.strip() for line in self._rest):
-            raise ValueError(f"line {self.number + 1}: text after the end")
+def _rows(lines: Sequence[str], width: int) -> list[tuple[int, ...]]:
+    """The rows of integers that follow their number."""
+    count, *rest = lines
+    rows = [tuple(int(word) for word in line.split()) for line in rest]
+    if int(count) != len(rows) or any(len(row) != width for row in rows):
+        raise ValueError(f"{count} rows of {width} integers expected, not {rest}")
+    return rows
 
 
-def _variable(lines: _Lines) -> tuple[str | None, ...]:
-    lines.expect("begin_variable")
-    lines.next()
-    if lines.integers(1)[0] != -1:
-        raise ValueError(f"line {lines.number}: axioms are not supported")
-    values = tuple(_atom(lines.next()) for _ in range(lines.integer()))
-    lines.expect("end_variable")
-    return values
+def _partial(pairs: Iterable[tuple[int, ...]], domains: Sequence[Sequence[Any]]) -> Facts:
+    """A partial state."""
+    facts: dict[int, int] = {}
+    for variable, value in pairs:
+        if not (0 <= variable < len(domains) and 0 <= value < len(domains[variable])):
+            raise ValueError(f"there is no value {value} of variable {variable}")
+        if facts.setdefault(variable, value) != value:
+            raise ValueError(f"two values for variable {variable}")
+    return facts
+
+
+def _action(lines: Sequence[str], domains: Sequence[Sequence[Any]], *, metric: bool) -> Action:
+    name, size, *rest = lines
+    count, cost = int(size), int(lines[-1])
+    effects = _rows(rest[count:-1], 4)  # conditions would make a row longer
+    required = _rows([size, *rest[:count]], 2)
+    required += [(variable, before) for _, variable, before, _ in effects if before != -1]
+    effect = _partial([(variable, after) for _, variable, _, after in effects], domains)
+    if cost < 0:
+        raise ValueError(f"{name} has a negative cost")
+    return Action(f"({name})", _partial(required, domains), effect, cost if metric else 1)
 
 
 def _atom(text: str) -> str | None:
@@ -162,40 +151,3 @@ def _atom(text: str) -> str | None:
     name, _, arguments = atom.rstrip(")").partition("(")
     pddl = f"({' '.join([name, *arguments.replace(',', ' ').split()])})"
     return pddl if kind == "Atom" else f"(not {pddl})"
-
-
-def _mutex_group(lines: _Lines, sizes: Sequence[int]) -> None:
-    lines.expect("begin_mutex_group")
-    for _ in range(lines.integer()):
-        _pairs(lines, 1, sizes)
-    lines.expect("end_mutex_group")
-
-
-def _pairs(lines: _Lines, count: int, sizes: Sequence[int]) -> dict[int, int]:
-    facts: dict[int, int] = {}
-    for _ in range(count):
-        variable, value = lines.integers(2)
-        _put(lines, facts, variable, value, sizes)
-    return facts
-
-
-def _put(lines: _Lines, facts: dict[int, int], variable: int, value: int, sizes: Sequence[int]) -> None:
-    lines.within(value, sizes[lines.within(variable, len(sizes))])
-    if facts.setdefault(variable, value) != value:
-        raise ValueError(f"line {lines.number}: two values for variable {variable}")
-
-
-def _action(lines: _Lines, sizes: Sequence[int], *, metric: bool) -> Action:
-    lines.expect("begin_operator")
-    name = f"({lines.next()})"
-    precondition = _pairs(lines, lines.integer(), sizes)
-    effect: dict[int, int] = {}
-    for _ in range(lines.integer()):
-        conditions, variable, before, after = lines.integers(4)  # more where there are conditions
-        lines.within(conditions, 1)
-        if before != -1:
-            _put(lines, precondition, variable, before, sizes)
-        _put(lines, effect, variable, after, sizes)
-    cost = lines.integer()
-    lines.expect("end_operator")
-    return Action(name, precondition, effect, cost if metric else 1)

@@ -98,7 +98,7 @@ class Analyst:
         lost = next((t for t in ordered if verdicts[t] == "unsafe"), None)
         if lost is not None and verdict == "safe":
             found.faults.append(Fault(s, label, lost, self.safe_action(s)))
-        elif lost is not None or (verdict == "safe" and "unknown" in verdicts.values()):
+        elif any(v != "safe" for v in verdicts.values()):
             found.possible_faults.append(s)
 
     def safe_action(self, s: int) -> int:

@@ -46,6 +46,7 @@ def make_certificate(
         "radius": radius,
         "horizon": horizon,
         "constants": task.constants,
+        "semantics": task.semantics.stated(),
         "unsafe": task.files.unsafe,
         "goal": task.files.goal,
         "decider": decider.algorithm,

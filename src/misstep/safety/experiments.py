@@ -173,8 +173,8 @@ def draw(results: dict[str, list[dict[str, Any]]]) -> dict[str, str]:
         seconds.setdefault(row["bench"], {})[row["fuzzer"]] = row["seconds"]
         unsafe.setdefault(row["bench"], {})[row["fuzzer"]] = row["unsafe"]
     figures = {
-        "figure2_seconds.svg": bars("Fuzzing: time", "seconds", seconds, logarithmic=True),
-        "figure2_unsafe.svg": bars("Fuzzing: unsafe runs", "runs", unsafe),
+        "figure2_seconds.svg": bars("Fuzzing: time of all runs", "seconds", seconds, logarithmic=True),
+        "figure2_unsafe.svg": bars("Fuzzing: unsafe runs found", "runs", unsafe),
     }
     by_state: dict[tuple[str, int], dict[str, dict[str, Any]]] = {}
     for row in results["deciding"]:
@@ -183,21 +183,33 @@ def draw(results: dict[str, list[dict[str, Any]]]) -> dict[str, str]:
     for verdict, title, file in (("safe", "bugs", "bugs"), ("unsafe", "non-bugs", "non_bugs")):
         chosen = [rows for rows in by_state.values() if any(_proves(r, verdict) for r in rows.values())]
         times = {n: [rows[n]["seconds"] for rows in chosen if rows[n]["verdict"] == verdict] for n in names}
-        figures[f"figure3_{file}.svg"] = coverage(f"Deciders: {title}", times, max(len(chosen), 1))
+        shown = f"Test oracles on {title}"
+        figures[f"figure3_{file}.svg"] = coverage(f"{shown}: share proved", times, max(len(chosen), 1))
         pairs = {
-            n: [(rows["∞-tarjan"]["seconds"], rows[n]["seconds"]) for rows in chosen]
+            n: [
+                (rows["∞-tarjan"]["seconds"], rows[n]["seconds"], rows[n]["verdict"] == verdict)
+                for rows in chosen
+            ]
             for n in ("∞-level", "1-lrtdp", "1-tarjan")
         }
-        figures[f"figure3_{file}_scatter.svg"] = scatter(f"Deciders: {title}", "∞-tarjan, seconds", pairs)
-    by_run: dict[tuple[str, int], dict[str, float]] = {}
+        figures[f"figure3_{file}_scatter.svg"] = scatter(
+            f"{shown}: time a state", "seconds of ∞-tarjan", pairs
+        )
+    by_run: dict[tuple[str, int], dict[str, dict[str, Any]]] = {}
     for row in results["faults"]:
-        by_run.setdefault((row["bench"], row["run"]), {})[row["decider"]] = row["seconds"]
+        by_run.setdefault((row["bench"], row["run"]), {})[row["decider"]] = row
     for file, others in (
         ("figure4_exact.svg", ("∞-lrtdp", "∞-lao", "∞-level")),
         ("figure4_radius.svg", ("1-tarjan", "2-tarjan")),
     ):
-        points = {n: [(times["∞-tarjan"], times[n]) for times in by_run.values()] for n in others}
-        figures[file] = scatter("Fault analysis of a run", "∞-tarjan, seconds", points)
+        points = {
+            n: [
+                (rows["∞-tarjan"]["seconds"], rows[n]["seconds"], not rows[n]["unknown"])
+                for rows in by_run.values()
+            ]
+            for n in others
+        }
+        figures[file] = scatter("Fault analysis: time of a whole run", "seconds of ∞-tarjan", points)
     return figures
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from html import escape
 
 COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#888888", "#000000", "#dd8833")
-WIDTH, HEIGHT = 460, 300
-LEFT, RIGHT, TOP, BOTTOM = 58, 14, 30, 64
+WIDTH, HEIGHT = 520, 340
+LEFT, RIGHT, TOP, BOTTOM = 58, 14, 30, 86
 
 
 @dataclass(frozen=True)
@@ -44,28 +44,26 @@ class Axis:
 def _frame(title: str, x_label: str, y_label: str, y: Axis, x: Axis | None) -> list[str]:
     lines = [
         f'<text x="{WIDTH / 2}" y="16" text-anchor="middle" font-weight="bold">{escape(title)}</text>',
-        f'<text x="{WIDTH / 2}" y="{HEIGHT - 4}" text-anchor="middle">{escape(x_label)}</text>',
+        f'<text x="{WIDTH / 2}" y="{HEIGHT - BOTTOM + 26}" text-anchor="middle">{escape(x_label)}</text>',
         f'<text transform="translate(12 {HEIGHT / 2}) rotate(-90)" text-anchor="middle">'
         f"{escape(y_label)}</text>",
-        f'<rect x="{LEFT}" y="{TOP}" width="{WIDTH - LEFT - RIGHT}" height="{HEIGHT - TOP - BOTTOM}" '
-        'fill="none" stroke="#333"/>',
     ]
-    lines += [
-        f'<text x="{LEFT - 4}" y="{y(value) + 3:.1f}" text-anchor="end">{value:g}</text>'
-        for value in y.ticks()
-    ]
-    if x is not None:
-        lines += [
-            f'<text x="{x(value):.1f}" y="{HEIGHT - BOTTOM + 12}" text-anchor="middle">{value:g}</text>'
-            for value in x.ticks()
-        ]
-    return lines
+    for value in y.ticks():
+        at = f"{y(value):.1f}"
+        lines.append(f'<text x="{LEFT - 4}" y="{at}" dy="3" text-anchor="end">{value:g}</text>')
+        lines.append(f'<line x1="{LEFT}" y1="{at}" x2="{WIDTH - RIGHT}" y2="{at}" stroke="#eee"/>')
+    for value in [] if x is None else x.ticks():
+        at, low = f"{x(value):.1f}", HEIGHT - BOTTOM
+        lines.append(f'<text x="{at}" y="{low + 12}" text-anchor="middle">{value:g}</text>')
+        lines.append(f'<line x1="{at}" y1="{TOP}" x2="{at}" y2="{low}" stroke="#eee"/>')
+    frame = f'x="{LEFT}" y="{TOP}" width="{WIDTH - LEFT - RIGHT}" height="{HEIGHT - TOP - BOTTOM}"'
+    return [*lines, f'<rect {frame} fill="none" stroke="#333"/>']
 
 
 def _legend(names: Sequence[str]) -> list[str]:
     lines = []
     for i, name in enumerate(names):
-        x, y = LEFT + (i % 4) * 98, HEIGHT - BOTTOM + 26 + (i // 4) * 11
+        x, y = LEFT + (i % 4) * 112, HEIGHT - 34 + (i // 4) * 12
         lines.append(f'<rect x="{x}" y="{y - 7}" width="8" height="8" fill="{COLOURS[i % len(COLOURS)]}"/>')
         lines.append(f'<text x="{x + 11}" y="{y}">{escape(name)}</text>')
     return lines
@@ -100,11 +98,8 @@ def bars(
                 f'<rect x="{x + wide * 0.1 + i * width:.1f}" y="{top:.1f}" width="{width:.1f}" '
                 f'height="{HEIGHT - BOTTOM - top:.1f}" fill="{COLOURS[i % len(COLOURS)]}"/>'
             )
-        short = group if len(group) <= 9 else group[:8] + "…"
-        lines.append(
-            f'<text x="{x + wide / 2:.1f}" y="{HEIGHT - BOTTOM + 10}" text-anchor="middle" font-size="6.5">'
-        )
-        lines.append(f"<title>{escape(group)}</title>{escape(short)}</text>")
+        place = f"translate({x + wide / 2 + 3:.1f} {HEIGHT - BOTTOM + 9}) rotate(-28)"
+        lines.append(f'<text transform="{place}" text-anchor="end" font-size="8">{escape(group)}</text>')
     return _svg(lines + _legend(names))
 
 
@@ -125,17 +120,22 @@ def coverage(title: str, series: Mapping[str, Sequence[float]], count: int) -> s
     return _svg(lines + _legend(list(series)))
 
 
-def scatter(title: str, x_label: str, series: Mapping[str, Sequence[tuple[float, float]]]) -> str:
-    """Pairs of times on logarithmic axes, with the diagonal."""
-    values = [v for points in series.values() for pair in points for v in pair if v > 0]
+def scatter(title: str, x_label: str, series: Mapping[str, Sequence[tuple[float, float, bool]]]) -> str:
+    """Pairs of times on logarithmic axes, with the diagonal; a cross where the second did not prove it."""
+    values = [v for points in series.values() for *pair, _ in points for v in pair if v > 0]
     low, high = min(values, default=1e-5) / 2, max(values, default=1.0) * 2
     x, y = Axis(low, high, LEFT, WIDTH - RIGHT, True), Axis(low, high, HEIGHT - BOTTOM, TOP, True)
-    lines = _frame(title, x_label, "seconds", y, x)
+    lines = _frame(title, x_label, "seconds of the others (cross: not proved)", y, x)
     lines.append(f'<line x1="{x(low)}" y1="{y(low)}" x2="{x(high)}" y2="{y(high)}" stroke="#bbb"/>')
     for i, points in enumerate(series.values()):
         colour = COLOURS[i % len(COLOURS)]
-        lines += [
-            f'<circle cx="{x(a):.1f}" cy="{y(b):.1f}" r="2" fill-opacity="0.6" fill="{colour}"/>'
-            for a, b in points
-        ]
+        for a, b, proved in points:
+            at = f"{x(a):.1f} {y(b):.1f}"
+            if proved:
+                dot = f'<circle transform="translate({at})" r="2" fill-opacity="0.6" fill="{colour}"/>'
+            else:
+                dot = (
+                    f'<path d="M{at}m-2-2l4 4m0-4l-4 4" stroke="{colour}" stroke-opacity="0.7" fill="none"/>'
+                )
+            lines.append(dot)
     return _svg(lines + _legend(list(series)))

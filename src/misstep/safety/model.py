@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +17,56 @@ Value = int | float | bool | str
 StateDict = dict[str, Value]
 
 
+@dataclass(frozen=True)
+class Semantics:
+    """How to read a model where JANI leaves a choice, or where a model leaves JANI.
+
+    Values out of bounds are an `error`, moved into them (`clip`), a reason to `drop` the outcome, or, reals
+    only, `allow`ed. Outcomes are drawn (never: decided about) `label` by label, all outcome states alike, or
+    `edge` by edge as simulators do: any enabled edge, then by probability.
+    """
+
+    ignore_rates: bool = False
+    integers: str = "error"
+    reals: str = "allow"
+    keep_impossible: bool = False
+    box_points: int = 0
+    outcome_mode: str = "label"
+
+    def __post_init__(self) -> None:
+        """Refuse what is not known here; the rest is checked where the model is read."""
+        if self.outcome_mode not in ("label", "edge"):
+            raise InputError(f"unknown outcome mode {self.outcome_mode!r}; known are label, edge")
+
+    def stated(self) -> dict[str, Any]:
+        """What a certificate must say: all that differs from the default and changes what can happen."""
+        usual = Semantics(ignore_rates=self.ignore_rates, outcome_mode=self.outcome_mode)
+        plain = asdict(usual)
+        return {key: value for key, value in asdict(self).items() if value != plain[key]}
+
+
 class SafetyTask:
     """A model, its unsafety condition, and its goal and start states where it has them."""
 
     def __init__(
-        self, files: JaniTask, *, constants: Mapping[str, Any] | None = None, ignore_rates: bool = False
+        self,
+        files: JaniTask,
+        *,
+        constants: Mapping[str, Any] | None = None,
+        semantics: Semantics | None = None,
     ):
         self.files = files
+        self.semantics = semantics or Semantics()
         self.constants = dict(constants or {})
         self.model = JaniModel.parse(
             files.model,
             files.file,
             constants=[(name, json.dumps(value)) for name, value in self.constants.items()],
-            ignore_rates=ignore_rates,
+            ignore_rates=self.semantics.ignore_rates,
+            integers=self.semantics.integers,
+            reals=self.semantics.reals,
+            keep_impossible=self.semantics.keep_impossible,
+            box_points=self.semantics.box_points,
         )
         self._fields: list[str] = self.model.fields
         self._index = {name: i for i, name in enumerate(self._fields)}
@@ -44,7 +83,7 @@ class SafetyTask:
         unsafe: str | None = None,
         goal: str | None = None,
         constants: Mapping[str, Any] | None = None,
-        ignore_rates: bool = False,
+        semantics: Semantics | None = None,
     ) -> SafetyTask:
         """Read a model and the conditions of a property; see `misstep.formats.jani.read_task`."""
         files = read_task(
@@ -54,7 +93,7 @@ class SafetyTask:
             unsafe=unsafe,
             goal=goal,
         )
-        return cls(files, constants=constants, ignore_rates=ignore_rates)
+        return cls(files, constants=constants, semantics=semantics)
 
     def game(
         self, policy: SafetyPolicy | None = None, *, horizon: int | None = None, normalised: bool = False
@@ -68,6 +107,7 @@ class SafetyTask:
             policy=policy,
             horizon=horizon,
             normalised=normalised,
+            by_edge=self.semantics.outcome_mode == "edge",
         )
 
     def to_dict(self, values: Sequence[Value]) -> StateDict:
@@ -118,25 +158,39 @@ class SafetyTask:
         if start.get("op") != "states-values":
             found = game.sample(json.dumps(start), count, seed=seed)
             return list(dict.fromkeys([*initial, *found]))
-        default = game.values(initial[0])
-        listed = [
-            game.add(self.to_values(self._listed(entry), default=default))
-            for entry in start.get("values", [])
-        ]
+        default, entries = game.values(initial[0]), start.get("values", [])
+        where = f"{self.files.file}: start states: $.values"
+        if not isinstance(entries, list):
+            raise InputError(f"{where}: expected a list")
+        listed: list[int] = []
+        for i, entry in enumerate(entries):
+            try:
+                listed.append(game.add(self.to_values(self._listed(entry), default=default)))
+            except InputError as error:
+                raise InputError(f"{where}[{i}]: {error}") from None
+            except (AttributeError, IndexError, KeyError, TypeError):
+                raise InputError(f"{where}[{i}]: expected locations and variables with values") from None
         return list(dict.fromkeys([*initial, *listed]))
 
-    def _listed(self, entry: Any) -> StateDict:
-        if not isinstance(entry, dict):
-            raise InputError(f"{self.files.file}: a start state is not an object")
+    def _listed(self, entry: Mapping[str, Any]) -> StateDict:
+        """A start state of PlaJA's `states-values`; transient variables and lone locations are left out."""
         state: StateDict = {}
         for place in entry.get("locations", []):
-            state[f"{place['automaton']}@location"] = place["location"]
+            own = [name for name, kind, _ in self.model.instances if kind == place["automaton"]]
+            state[f"{own[place.get('index', 0)] if len(own) > 1 else own[0]}@location"] = place["location"]
         for item in entry.get("variables", []):
-            value, name = item.get("value"), item.get("var")
+            value, name = item["value"], item["var"]
             if isinstance(name, dict):  # {"op": "aa", "exp": array, "index": i}
-                name = f"{name.get('exp')}[{name.get('index')}]"
+                name = f"{name['exp']}[{name['index']}]"
             if isinstance(value, list):
                 state.update({f"{name}[{i}]": cell for i, cell in enumerate(value)})
             else:
                 state[str(name)] = value
         return {k: v for k, v in state.items() if k in self._index and len(self._locations.get(k, "..")) > 1}
+
+
+def draw(game: JaniGame, s: int, label: int, rng: random.Random) -> int:
+    """A random outcome of an applicable label, as the task's `outcome_mode` says."""
+    outcomes = next(outcomes for number, _, outcomes in game.moves(s) if number == label)
+    weights = game.weights(s, label)
+    return rng.choices(outcomes, weights)[0] if weights else rng.choice(outcomes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from misstep._core import Mlp, SafetyPolicy, mlp_policy, python_policy
+from misstep._core import Mlp, SafetyPolicy, Scorer, python_policy, score_policy
 from misstep.errors import InputError, PolicyError
 from misstep.extras import require_extra
-from misstep.formats.nnet import Interface, read_interface, read_nnet, read_state_dict
+from misstep.formats.linear_layers import read_layers
+from misstep.formats.nnet import Interface, read_interface, read_nnet
 from misstep.safety.model import SafetyTask, StateDict
 from misstep.safety.trees import read_trees
 
@@ -70,26 +72,45 @@ def function_policy(function: PolicyFunction, task: SafetyTask) -> SafetyPolicy:
 
 
 def network_policy(path: Path, task: SafetyTask, *, filter: bool | None = None) -> SafetyPolicy:
-    """The network that a `.jani2nnet` file describes."""
+    """The network or tree ensemble that a `.jani2nnet` file describes."""
     interface = read_interface(path)
-    known = set(task.model.fields)
-    inputs = [_match(name, known, path) for name in interface.inputs]
+    inputs = [_match(name, task, f"{path}: $.input[{i}]") for i, name in enumerate(interface.inputs)]
+    for i, label in enumerate(interface.outputs):
+        if label not in task.labels:
+            raise InputError(f"{path}: $.output[{i}]: the model has no action {label!r}")
     use_filter = interface.filter if filter is None else filter
-    suffix = interface.file.suffix
-    if suffix in (".nnet", ".pt", ".pth"):
-        layers = read_nnet(interface.file) if suffix == ".nnet" else read_state_dict(interface.file)
-        return mlp_policy(task.model, Mlp(layers), inputs, list(interface.outputs), filter=use_filter)
-    if suffix == ".onnx":
+    if interface.file.suffix == ".onnx":
         return scores_policy(_onnx(interface.file), inputs, interface, task, filter=use_filter)
-    if suffix == ".json":
-        return scores_policy(read_trees(interface.file), inputs, interface, task, filter=use_filter)
-    raise InputError(f"{path}: unknown kind of network file {interface.file.name!r}")
+    try:
+        scorer = _scorer(interface.file, len(inputs))
+        return score_policy(task.model, scorer, inputs, list(interface.outputs), filter=use_filter)
+    except InputError as error:
+        raise InputError(str(error) if str(interface.file) in str(error) else f"{path}: {error}") from None
 
 
-def _match(name: str, known: set[str], path: Path) -> str:
-    if name not in known:
-        raise InputError(f"{path}: the model has no variable {name!r}")
-    return name
+def _scorer(file: Path, inputs: int) -> Scorer:
+    if file.suffix == ".nnet":
+        return Mlp(read_nnet(file))
+    if file.suffix in (".pt", ".pth", ".safetensors"):
+        return Mlp(read_layers(file))
+    if file.suffix == ".json":
+        return read_trees(file, inputs)
+    raise InputError(f"unknown kind of network file {file.name!r}")
+
+
+def _match(name: str, task: SafetyTask, where: str) -> str:
+    """The field of the model that an interface means. PlaJA counts instances over all automata."""
+    if name in task.model.fields:
+        return name
+    if part := re.fullmatch(r"(.*)\[(\d+)\]([.@].*)", name):
+        automaton, index, rest = part[1], int(part[2]), part[3]
+        own = [instance for instance, kind, _ in task.model.instances if kind == automaton]
+        everyone = [instance for instance, _, _ in task.model.instances]
+        names = [*own[index : index + 1], *(n for n in everyone[index : index + 1] if n in own)]
+        for instance in names:
+            if (field := instance + rest) in task.model.fields:
+                return field
+    raise InputError(f"{where}: the model has no variable {name!r}")
 
 
 def scores_policy(
@@ -97,10 +118,7 @@ def scores_policy(
 ) -> SafetyPolicy:
     """argmax over the scores of one state, the first of equals; as the native networks do it."""
     columns = [task.model.fields.index(name) for name in inputs]
-    try:
-        outputs = [task.labels.index(label) for label in interface.outputs]
-    except ValueError as error:
-        raise InputError(f"{interface.file}: an output is not an action of the model: {error}") from None
+    outputs = [task.labels.index(label) for label in interface.outputs]
 
     def choose(values: Sequence[Any], applicable: Sequence[int]) -> int:
         row = scores(np.array([[float(values[c]) for c in columns]]))[0]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from misstep.safety.analysis import Analyst
+from misstep.safety.model import draw
 
 
 @dataclass(frozen=True)
@@ -27,21 +28,16 @@ class Shield:
         self._analyst = analyst
         self.interventions = 0
 
-    def outcomes(self, s: int) -> Sequence[int]:
-        """The outcomes of the chosen action; none where the policy stops."""
-        game = self._analyst.game
-        moves = game.moves(s)
-        if not moves:
-            return ()
-        own = None if moves[0][1] else moves[0]
-        if own is not None and all(self._analyst.verdict(t) == "safe" for t in own[2]):
-            return own[2]
-        if self._analyst.verdict(s) == "safe":
+    def choose(self, s: int) -> int | None:
+        """The label to take; None where the policy stops and nothing safe is known."""
+        own = policy_move(self._analyst, s)
+        if own is not None and all(self._analyst.verdict(t) == "safe" for t in own[1]):
+            return own[0]
+        if self._analyst.game.moves(s) and self._analyst.verdict(s) == "safe":
             label = self._analyst.safe_action(s)
-            if own is None or label != own[0]:
-                self.interventions += 1
-            return next(outcomes for name, _, outcomes in moves if name == label)
-        return () if own is None else own[2]
+            self.interventions += own is None or label != own[0]
+            return label
+        return None if own is None else own[0]
 
 
 def measure(analyst: Analyst, starts: Sequence[int], *, runs: int, max_steps: int, seed: int) -> ShieldReport:
@@ -56,15 +52,18 @@ def measure(analyst: Analyst, starts: Sequence[int], *, runs: int, max_steps: in
             for _ in range(max_steps):
                 if analyst.game.is_unsafe(s) or analyst.game.is_goal(s):
                     break
-                outcomes = shield.outcomes(s) if shielded else _bare(analyst, s)
-                if not outcomes:
+                own = policy_move(analyst, s)
+                label = shield.choose(s) if shielded else None if own is None else own[0]
+                if label is None:
                     break
-                s = rng.choice(outcomes)
+                s = draw(analyst.game, s, label, rng)
                 steps += shielded
             unsafe[shielded] += analyst.game.is_unsafe(s)
     return ShieldReport(runs, unsafe[0], unsafe[1], steps, shield.interventions)
 
 
-def _bare(analyst: Analyst, s: int) -> Sequence[int]:
-    moves = analyst.game.moves(s)
-    return moves[0][2] if moves and not moves[0][1] else ()
+def policy_move(analyst: Analyst, s: int) -> tuple[int, list[int]] | None:
+    """What the policy does in a state, and the outcomes; None where it stops."""
+    for label, deviates, outcomes in analyst.game.moves(s)[:1]:
+        return None if deviates else (label, outcomes)
+    return None

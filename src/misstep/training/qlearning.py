@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from misstep.formats.nnet import Interface, Layers, write_interface, write_nnet
+from misstep.formats.linear_layers import Layers
+from misstep.formats.nnet import Interface, write_interface, write_nnet
 from misstep.safety.model import SafetyTask
 from misstep.training.simulator import Rewards, Simulator
 

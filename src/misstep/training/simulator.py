@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from misstep.safety.model import SafetyTask
+from misstep.safety.model import SafetyTask, draw
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Rewards:
 
 
 class Simulator:
-    """One state at a time; outcomes are drawn uniformly from the outcome states.
+    """One state at a time; outcomes are drawn as the task's `outcome_mode` says.
 
     Observations are the state's values scaled to [-1, 1] by their bounds. Locations of automata that have
     only one, and a variable named `step`, say nothing about what to do and are left out.
@@ -82,10 +82,9 @@ class Simulator:
         """Take the action with this index in `labels`; the reward, and whether the episode is over."""
         self.steps += 1
         number = self._number[self.labels[action]]
-        outcomes = next((ts for label, _, ts in self._game.moves(self.state) if label == number), None)
-        if outcomes is None:
+        if all(label != number for label, _, _ in self._game.moves(self.state)):
             return self.rewards.inapplicable, False
-        self.state = self._rng.choice(outcomes)
+        self.state = draw(self._game, self.state, number, self._rng)
         if self._game.is_unsafe(self.state):
             return self.rewards.unsafe, True
         if self._game.is_goal(self.state):
