@@ -28,27 +28,30 @@ class Fault:
         return None if self.action is None else self.action.name.strip("()").split(" ")[0]
 
 
-def localise(lab: Lab, run: Run, *, max_expansions: int = 2000, max_seconds: float = 1.0) -> Fault | None:
+def localise(lab: Lab, run: Run, *, effort: float = 2e7, max_seconds: float = 10.0) -> Fault | None:
     """The first decision on a run that is proven to be at fault, None where no proof was found.
 
-    Landmarks are tried on the whole run before searches are: their proofs can be checked again. Upper bounds
-    of the states on the run come from the known plan of the start, from the policy itself and from searches.
+    Landmarks are tried before searches: their proofs can be checked again. Upper bounds of the states on the
+    run come from the known plan of the start, from the policy itself and from searches. `effort` is counted
+    as the planner oracle counts it, half of it for landmarks.
     """
     states, actions = run.states, run.actions
     _spread_plans(lab, states, actions)
+    left = effort / 2
     for state in states:
         lab.claim_landmarks(state)
-        if lab.is_over:
-            return None
-    found = _first(lab, states, actions, run)
-    searched = 0
-    for step, state in enumerate(states[:-1] if found is None else states[: found.step]):
-        if searched >= 5 * max_expansions or lab.is_over:
+        left -= lab.evaluation_effort(state)
+        if left < 0 or lab.is_over:
             break
+    found = _first(lab, states, actions, run)
+    left += effort / 2
+    for step, state in enumerate(states[:-1] if found is None else states[: found.step]):
         for subject in (state, states[step + 1]):
-            searched += _search(lab, subject, max_expansions, max_seconds)
+            left -= _search(lab, subject, left / 4, max_seconds)
         if (fault := _decision(lab, step, actions[step], state, states[step + 1])) is not None:
             return fault
+        if left < effort / 100 or lab.is_over:
+            break
     return found
 
 
@@ -78,16 +81,17 @@ def _decision(lab: Lab, step: int, action: Action, state: State, after: State) -
     return Fault(step, action, plan, lower)
 
 
-def _search(lab: Lab, state: State, max_expansions: int, max_seconds: float) -> int:
-    """Tightens both bounds of a state by a bounded optimal search."""
+def _search(lab: Lab, state: State, effort: float, max_seconds: float) -> float:
+    """Tightens both bounds of a state by a bounded optimal search; the effort that was spent."""
     best = lab.best(state)
-    if best.is_exact:
-        return 0
+    if best.is_exact or effort <= 0:
+        return 0.0
+    per_expansion = lab.expansion_effort(state)
     found = search(
         lab.task,
         "astar:lmcut",
         state=state,
-        max_expansions=max_expansions,
+        max_expansions=max(1, int(effort // per_expansion)),
         max_seconds=lab.seconds_left(max_seconds),
         stop=lab.stop,
     )
@@ -95,7 +99,7 @@ def _search(lab: Lab, state: State, max_expansions: int, max_seconds: float) -> 
         lab.add(plan_claim(state, found.plan, "fault"))
     if found.lower_bound > best.lo:
         lab.add(search_claim(state, found.lower_bound, "astar:lmcut", found.expanded, "fault"))
-    return found.expanded
+    return found.expanded * per_expansion
 
 
 def _cost(plan: tuple[Action, ...]) -> float:

@@ -13,7 +13,6 @@ from misstep.evidence import Claim, Landmarks, Plan, landmark_claim
 from misstep.pool import PoolEntry
 from misstep.task import Task
 
-
 T = TypeVar("T")
 
 
@@ -93,6 +92,17 @@ class Lab:
             cuts = heuristic.landmarks(state)
             self.add(landmark_claim(state, cuts, "landmarks"))
         return self.best(state)
+
+    def evaluation_effort(self, state: State) -> float:
+        """What LM-cut takes for a state, in units that are the same on every machine."""
+        self.claim_landmarks(state)
+        lower = self.lower(state)
+        cuts = len(lower.evidence.cuts) if lower and isinstance(lower.evidence, Landmarks) else 0
+        return float((cuts + 1) * (len(self.task.actions) + 1))
+
+    def expansion_effort(self, state: State) -> float:
+        """What an expansion of A* with LM-cut takes near a state, in the same units."""
+        return self.evaluation_effort(state) * (len(self.task.applicable(state)) + 1)
 
     def enter(self, entry: PoolEntry) -> None:
         """Makes a pool entry known, so that oracles can follow origins."""

@@ -7,7 +7,7 @@ import pytest
 
 from misstep.reference.fdr import parse
 from misstep.store import BUGS, CLEARED, POOL, TASK, read_log, read_object
-from misstep.testing.exhaustive import depths, exact_costs
+from misstep.testing.exhaustive import atoms, depths, exact_costs
 from tests.golden.demo import GOLDEN, counts_of, run_demo
 from tests.integration.cli import misstep
 
@@ -31,7 +31,7 @@ def test_the_verdicts_agree_with_exhaustive_search(ended):
     run = ended[1]
     task = parse((run / TASK).read_text())
     best = exact_costs(task, depths(task, task.initial))
-    by_atoms = {task.atoms(state): cost for state, cost in best.items()}
+    by_atoms = {atoms(task, state): cost for state, cost in best.items()}
 
     def h_star(facts):
         return by_atoms[frozenset(facts)]

@@ -52,7 +52,7 @@ def dominance(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Compute the dominance function of a task: D(s, t) <= h*(s) - h*(t). Show its factors, save it, reuse it.
+    """Compute the dominance function of a task: D(s, t) <= h*(s) - h*(t). Show, save and reuse it.
 
     A limit that is hit gives a weaker function that is still sound, and is said.
     Example: misstep dominance domain.pddl problem.pddl --save task.dominance

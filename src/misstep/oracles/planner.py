@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from misstep._core import Action, State
-from misstep.evidence import Claim, Landmarks, plan_claim, search_claim
+from misstep.evidence import Claim, plan_claim, search_claim
 from misstep.lab import Lab
 from misstep.oracle import Case
 from misstep.planners.native import Limits
@@ -108,9 +108,5 @@ class BoundPlanner:
         """The same work for large and small tasks, and the same on every machine, unlike seconds."""
         if self.part.effort is None:
             return self.part.max_expansions
-        self.lab.claim_landmarks(state)
-        lower = self.lab.lower(state)
-        cuts = len(lower.evidence.cuts) if lower and isinstance(lower.evidence, Landmarks) else 0
-        work = (cuts + 1) * (len(self.lab.task.actions) + 1) * (len(self.lab.task.applicable(state)) + 1)
         most = math.inf if self.part.max_expansions is None else self.part.max_expansions
-        return int(min(most, max(1, self.part.effort // work)))
+        return int(min(most, max(1, self.part.effort // self.lab.expansion_effort(state))))

@@ -5,10 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
 State = tuple[int, ...]
 Facts = Mapping[int, int]
+
+
+class Refused(ValueError):
+    """A file or a certificate is not what it says."""
+
+
+def need(condition: bool, otherwise: str) -> None:
+    """Refuse unless the condition holds."""
+    if not condition:
+        raise Refused(otherwise)
 
 
 @dataclass(frozen=True)
@@ -26,8 +36,7 @@ class Action:
 
     def apply(self, state: State) -> State:
         """The state after the action; ValueError where it is not applicable."""
-        if not self.applicable(state):
-            raise ValueError(f"{self.name} is not applicable")
+        need(self.applicable(state), f"{self.name} is not applicable")
         return tuple(self.effect.get(variable, value) for variable, value in enumerate(state))
 
 
@@ -40,6 +49,15 @@ class Task:
     goal: Facts
     actions: tuple[Action, ...]
 
+    @cached_property
+    def needing(self) -> Mapping[tuple[int, int], Sequence[int]]:
+        """The numbers of actions, under every fact that they need."""
+        found: dict[tuple[int, int], list[int]] = {}
+        for number, action in enumerate(self.actions):
+            for fact in action.precondition.items():
+                found.setdefault(fact, []).append(number)
+        return found
+
     def is_goal(self, state: State) -> bool:
         """Whether the goal is part of the state."""
         return holds(self.goal, state)
@@ -47,11 +65,6 @@ class Task:
     def successors(self, state: State) -> list[tuple[Action, State]]:
         """Every applicable action, in the order of the file, and where it leads."""
         return [(action, action.apply(state)) for action in self.actions if action.applicable(state)]
-
-    def atoms(self, state: State) -> frozenset[str]:
-        """The positive atoms that hold."""
-        names = (self.facts[variable][value] for variable, value in enumerate(state))
-        return frozenset(name for name in names if name is not None and not name.startswith("(not "))
 
 
 def holds(facts: Facts, state: State) -> bool:
@@ -65,8 +78,7 @@ def validate(task: Task, state: State, plan: Iterable[str]) -> int:
     for name in plan:
         state, spent = step(task, state, name)
         cost += spent
-    if not task.is_goal(state):
-        raise ValueError("the plan ends in a state that is not a goal state")
+    need(task.is_goal(state), "the plan ends in a state that is not a goal state")
     return cost
 
 
@@ -76,10 +88,8 @@ def step(task: Task, state: State, name: str) -> tuple[State, int]:
     Where actions share a name (the translator splits disjunctions), the applicable ones must agree in effect.
     """
     choice = [action for action in task.actions if action.name == name and action.applicable(state)]
-    if not choice:
-        raise ValueError(f"{name} is not applicable")
-    if len({action.apply(state) for action in choice}) > 1:
-        raise ValueError(f"{name} is ambiguous")
+    agree = len({action.apply(state) for action in choice}) == 1
+    need(agree, f"{name} is {'ambiguous' if choice else 'not applicable'}")
     return choice[0].apply(state), min(action.cost for action in choice)
 
 
@@ -95,18 +105,19 @@ def parse(text: str) -> Task:
     blocks = {name: [lines for kind, lines in found if kind == name] for name in names}
     counts = block.sub("", text).split()
     variables, groups, operators = blocks["variable"], blocks["mutex_group"], blocks["operator"]
-    if counts != [str(len(variables)), str(len(groups)), str(len(operators)), "0"]:  # no axioms
-        raise ValueError("the numbers of variables, mutex groups, operators and axioms do not fit the text")
+    expected = [str(len(variables)), str(len(groups)), str(len(operators)), "0"]  # no axioms
+    need(
+        counts == expected, "the numbers of variables, mutex groups, operators and axioms do not fit the text"
+    )
     (version,), (metric,), (state,), (goal,) = map(blocks.__getitem__, ("version", "metric", "state", "goal"))
-    if version != ["3"] or metric not in (["0"], ["1"]):
-        raise ValueError("version 3 and a metric of 0 or 1 expected")
+    need(version == ["3"] and metric in (["0"], ["1"]), "version 3 and a metric of 0 or 1 expected")
     facts = tuple(tuple(_atom(atom) for atom in atoms) for _, _, _, *atoms in variables)
-    if any(layer != "-1" or int(size) != len(atoms) for _, layer, size, *atoms in variables):
-        raise ValueError("a variable of an axiom, or with another number of values than it says")
+    plain = all(layer == "-1" and int(size) == len(atoms) for _, layer, size, *atoms in variables)
+    need(plain, "a variable of an axiom, or with another number of values than it says")
     initial = tuple(int(value) for value in state)
     _partial([*enumerate(initial)], facts)
-    if len(initial) != len(facts) or any(int(size) != len(pairs) for size, *pairs in groups):
-        raise ValueError("a state or a mutex group of the wrong length")
+    complete = len(initial) == len(facts) and all(int(size) == len(pairs) for size, *pairs in groups)
+    need(complete, "a state or a mutex group of the wrong length")
     actions = tuple(_action(lines, facts, metric=metric == ["1"]) for lines in operators)
     return Task(facts, initial, _partial(_rows(goal, 2), facts), actions)
 
@@ -115,31 +126,29 @@ def _rows(lines: Sequence[str], width: int) -> list[tuple[int, ...]]:
     """The rows of integers that follow their number."""
     count, *rest = lines
     rows = [tuple(int(word) for word in line.split()) for line in rest]
-    if int(count) != len(rows) or any(len(row) != width for row in rows):
-        raise ValueError(f"{count} rows of {width} integers expected, not {rest}")
+    fits = int(count) == len(rows) and all(len(row) == width for row in rows)
+    need(fits, f"{count} rows of {width} integers expected, not {rest}")
     return rows
 
 
-def _partial(pairs: Iterable[tuple[int, ...]], domains: Sequence[Sequence[Any]]) -> Facts:
+def _partial(pairs: Iterable[tuple[int, ...]], domains: Sequence[Sequence[object]]) -> Facts:
     """A partial state."""
     facts: dict[int, int] = {}
     for variable, value in pairs:
-        if not (0 <= variable < len(domains) and 0 <= value < len(domains[variable])):
-            raise ValueError(f"there is no value {value} of variable {variable}")
-        if facts.setdefault(variable, value) != value:
-            raise ValueError(f"two values for variable {variable}")
+        known = 0 <= variable < len(domains) and 0 <= value < len(domains[variable])
+        need(known, f"there is no value {value} of variable {variable}")
+        need(facts.setdefault(variable, value) == value, f"two values for variable {variable}")
     return facts
 
 
-def _action(lines: Sequence[str], domains: Sequence[Sequence[Any]], *, metric: bool) -> Action:
+def _action(lines: Sequence[str], domains: Sequence[Sequence[object]], *, metric: bool) -> Action:
     name, size, *rest = lines
     count, cost = int(size), int(lines[-1])
     effects = _rows(rest[count:-1], 4)  # conditions would make a row longer
     required = _rows([size, *rest[:count]], 2)
     required += [(variable, before) for _, variable, before, _ in effects if before != -1]
     effect = _partial([(variable, after) for _, variable, _, after in effects], domains)
-    if cost < 0:
-        raise ValueError(f"{name} has a negative cost")
+    need(cost >= 0, f"{name} has a negative cost")
     return Action(f"({name})", _partial(required, domains), effect, cost if metric else 1)
 
 

@@ -47,9 +47,7 @@ class Jani:
             self.constants[c["name"]] = self.value(constants.get(c["name"], c.get("value")), self.constants)
         elements = [e["automaton"] for e in model["system"]["elements"]]
         self.automata = [next(a for a in model["automata"] if a["name"] == name) for name in elements]
-        copies = [
-            f"[{elements[:i].count(e)}]" if elements.count(e) > 1 else "" for i, e in enumerate(elements)
-        ]
+        copies = [f"[{elements[:i].count(e)}]" * (elements.count(e) > 1) for i, e in enumerate(elements)]
         self.names = [name + copy for name, copy in zip(elements, copies, strict=True)]
         self.variables = [  # full name, the instance that sees it (-1: all do), declaration
             (v["name"] if k < 0 else f"{self.names[k]}.{v['name']}", k, v)
@@ -146,11 +144,7 @@ class Jani:
         for label, vector in self.vectors:
             enabled = [
                 [
-                    [
-                        (k, d)
-                        for declared in edge["destinations"]
-                        for d in self.possible(declared, scopes[k], k)
-                    ]
+                    [(k, d) for e in edge["destinations"] for d in self.possible(e, scopes[k], k)]
                     for edge in self.automata[k]["edges"]
                     if (edge.get("action") or "") == action
                     and edge["location"] == self.location(flat, k)

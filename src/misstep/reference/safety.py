@@ -5,13 +5,11 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from misstep.reference.fdr import Refused as Refused
+from misstep.reference.fdr import need
 from misstep.reference.jani import Jani
 
 Steps = Sequence[tuple[Any, int, Any, Any]]
-
-
-class Refused(Exception):
-    """The certificate does not prove what it says."""
 
 
 class Game(NamedTuple):
@@ -20,12 +18,6 @@ class Game(NamedTuple):
     moves: Callable[[Any], Mapping[Any, Iterable[Any]]]
     is_unsafe: Callable[[Any], bool]
     is_goal: Callable[[Any], bool]
-
-
-def need(condition: bool, otherwise: str) -> None:
-    """Refuse the certificate unless the condition holds."""
-    if not condition:
-        raise Refused(otherwise)
 
 
 def check_strategy(game: Game, starts: Iterable[Any], radius: int | None, steps: Steps) -> None:

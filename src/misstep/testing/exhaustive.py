@@ -37,6 +37,12 @@ def depths(
     return found
 
 
+def atoms(task: Task, state: State) -> frozenset[str]:
+    """The positive atoms that hold."""
+    names = (task.facts[variable][value] for variable, value in enumerate(state))
+    return frozenset(name for name in names if name is not None and not name.startswith("(not "))
+
+
 def count_states(task: Task, state: State, max_depth: int) -> list[int]:
     """The number of distinct states first reached at depth 0, 1, ...; ends where there are no more."""
     counts = [0] * (max_depth + 1)
