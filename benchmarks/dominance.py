@@ -1,4 +1,4 @@
-"""`python -m benchmarks.dominance`: dominance functions and bound maintenance, timed."""
+"""`python -m benchmarks.dominance`: dominance functions and bound maintenance on known tasks."""
 
 from __future__ import annotations
 
@@ -62,8 +62,7 @@ def _bounds(task: Task, factors: str, *, size: int, lookahead: int) -> None:
     plans = sum(store.plan_of(states[0]) is not None for states, _, _ in parts)
     print(
         f"gripper prob05, {factors}, {len(parts)} pool states, bounds:{lookahead}: {added:.2f} s, "
-        f"{bugs} bugs, "
-        f"{store.num_known} known states, {store.comparisons:,} comparisons, "
+        f"{bugs} bugs, {store.num_known} known states, {store.comparisons:,} comparisons, "
         f"{plans} plans in {time.process_time() - start:.2f} s   target < 3 s"
     )
 
@@ -81,8 +80,7 @@ def main() -> None:
             dominance, seconds = _compute(task, factors)
             largest = max(factor["states"] for factor in dominance.describe())
             print(
-                f"{domain} {problem}, {factors}: {seconds:.3f} s, "
-                f"{len(dominance.describe())} factors of at most "
+                f"{domain} {problem}, {factors}: {seconds:.3f} s, {len(dominance.describe())} factors up to "
                 f"{largest} states, D > -inf on {_share(dominance):.2%} of abstract pairs   "
                 f"target < {target:g} s, peer {peer} s"
             )

@@ -4,6 +4,7 @@ import hashlib
 import json
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +71,7 @@ def load(task: Task, path: str | Path) -> Dominance:
     return dominance
 
 
-def _header(path: str | Path, head: bytes) -> dict[str, object]:
+def _header(path: str | Path, head: bytes) -> dict[str, Any]:
     try:
         header = json.loads(head[:_MAX_HEADER])
     except (ValueError, RecursionError):

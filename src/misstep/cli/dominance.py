@@ -52,9 +52,10 @@ def dominance(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Compute the dominance function of a task: D(s, t) <= h*(s) - h*(t). Show, save and reuse it.
+    """Compute the dominance function of a task, show its factors, save it and reuse it.
 
-    A limit that is hit gives a weaker function that is still sound, and is said.
+    D(s, t) <= h*(s) - h*(t): how much cheaper t is to solve than s, at least. A limit that is
+    hit gives a weaker function that is still sound, and is said.
     Example: misstep dominance domain.pddl problem.pddl --save task.dominance
     """
     from misstep import dominance as files
