@@ -59,14 +59,14 @@ check: $(VENV)/.built
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
 
 # The native core and its tests with address and undefined-behaviour sanitizers. The library paths are asked of the
-# compiler; leaks are not looked for, since the interpreter has its own.
+# compiler; leaks are not looked for, since the interpreter has its own. Checked frames are large, so the stack is too.
 SANITIZED := build/sanitize
 sanitize: $(VENV)/.built
 	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DMISSTEP_SANITIZE=ON -DMISSTEP_NATIVE_TESTS=ON \
 	    -DPython_EXECUTABLE=$(abspath $(BIN)/python) -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) >/dev/null
 	$(BIN)/cmake --build $(SANITIZED)
 	$(SANITIZED)/native_tests
-	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
+	ulimit -s 65536; LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0:malloc_context_size=3 \
 	    MISSTEP_RANDOM_TASKS=200 MISSTEP_RANDOM_GAMES=1000 $(BIN)/python tests/sanitized.py $(SANITIZED) tests/unit tests/property -q
 
 format: $(VENV)/.built

@@ -8,6 +8,7 @@ import json
 import math
 import os
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,57 +37,69 @@ def main() -> None:
     for peer in sorted((DATA / "peer-pools").glob("*.peer.json")):
         if options.only not in peer.name:
             continue
-        report(peer, options.oracle, localise=options.localise)
+        report(compare(peer, options.oracle, localise=options.localise))
 
 
-def report(path: Path, oracle: str, *, localise: bool) -> None:
+@dataclass(frozen=True)
+class Compared:
+    """Our verdicts on a pool of the peer, and its own words on it."""
+
+    name: str
+    peer: dict[str, Any]
+    campaign: Campaign
+    tested: list[Tested]
+    seconds: float
+    """Of CPU, without the policy."""
+
+    def exact(self) -> dict[int, float]:
+        """h* by pool id, where it is known."""
+        known = {int(key): value for key, value in self.peer.get("h_star", {}).items()}
+        known |= {int(k): v["bound"] for k, v in self.peer["bugs"].get("planner:astar-lmcut", {}).items()}
+        return known
+
+    def contradictions(self) -> list[int]:
+        """States whose bounds exclude the exact cost."""
+        known = self.exact()
+        return [e.id for e in self.tested if e.id in known and not e.best.lo <= known[e.id] <= e.best.hi]
+
+    def missing(self) -> list[int]:
+        """States that are bugs by their exact cost and were not flagged."""
+        known = self.exact()
+        return [e.id for e in self.tested if e.id in known and e.cost.lo > known[e.id] and e.kind != "bug"]
+
+
+def compare(path: Path, oracle: str, *, localise: bool = False) -> Compared:
+    """Tests the states of one pool."""
     peer = json.loads(path.read_text())
+    data = path.parents[1]
     name = path.name.removesuffix(".peer.json")
-    task = load(
-        DATA / peer["task"]["domain"], DATA / peer["task"]["problem"], unit_cost=peer.get("unit_cost", False)
-    )
+    files = [data / peer["task"][part] for part in ("domain", "problem")]
+    task = load(files[0], files[1], unit_cost=peer.get("unit_cost", False))
     kind = {"asnets": "asnet", "gnn": "gnn"}.get(peer["policy"].split("/")[0])
-    text = f"{kind}:{DATA / peer['policy']}" if kind else "heuristic:ff"
+    text = f"{kind}:{data / peer['policy']}" if kind else "heuristic:ff"
     graph = PolicyGraph(task, make_policy_part(text).bind(task))
-    entries = read_pool(DATA / "peer-pools" / f"{name}.pool.jsonl", task)
+    entries = read_pool(path.with_name(f"{name}.pool.jsonl"), task)
     campaign = Campaign(task, graph, entries, Settings(make_oracles([oracle]), localise=localise))
     before = time.process_time()
     events = [event for event in campaign.events() if isinstance(event, Tested | BugFound | Cleared)]
     seconds = time.process_time() - before - graph.policy_seconds
-    found = campaign.result
     tested = [event if isinstance(event, Tested) else event.tested for event in events]
-    wrong = contradictions(peer, tested)
-    missed = missing(peer, tested)
+    return Compared(name, peer, campaign, tested, seconds)
+
+
+def report(compared: Compared) -> None:
+    found, peer = compared.campaign.result, compared.peer
     spent = peer.get("cpu_seconds", {})
     theirs = {key: f"{len(bugs)} ({spent.get(key, math.nan):g})" for key, bugs in peer["bugs"].items()}
     print(
-        f"{name:42} {found.solved:6d} {found.bugs:5d} ({found.qualitative:4d}) {found.cleared:7d} "
-        f"({found.cleared_by_search:6d}) {found.unknown:7d} {seconds:8.2f} {graph.policy_seconds:7.2f}   "
-        + ", ".join(f"{key}: {value}" for key, value in theirs.items())
+        f"{compared.name:42} {found.solved:6d} {found.bugs:5d} ({found.qualitative:4d}) {found.cleared:7d} "
+        f"({found.cleared_by_search:6d}) {found.unknown:7d} {compared.seconds:8.2f} "
+        f"{found.policy_seconds:7.2f}   " + ", ".join(f"{key}: {value}" for key, value in theirs.items())
     )
-    if wrong:
+    if wrong := compared.contradictions():
         print(f"    CONTRADICTED by h*: {wrong}")
-    if missed:
+    if missed := compared.missing():
         print(f"    {len(missed)} bugs by h* are not flagged, such as {missed[:5]}")
-
-
-def exact(peer: dict[str, Any]) -> dict[int, float]:
-    """Exact h* by pool id."""
-    known = {int(key): value for key, value in peer.get("h_star", {}).items()}
-    known |= {int(k): v["bound"] for k, v in peer["bugs"].get("planner:astar-lmcut", {}).items()}
-    return known
-
-
-def contradictions(peer: dict[str, Any], tested: list[Tested]) -> list[int]:
-    """States whose bounds exclude the exact cost."""
-    known = exact(peer)
-    return [e.id for e in tested if e.id in known and not e.best.lo <= known[e.id] <= e.best.hi]
-
-
-def missing(peer: dict[str, Any], tested: list[Tested]) -> list[int]:
-    """States that are bugs by their exact cost and were not flagged."""
-    known = exact(peer)
-    return [e.id for e in tested if e.id in known and e.cost.lo > known[e.id] and e.kind != "bug"]
 
 
 if __name__ == "__main__":

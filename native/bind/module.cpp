@@ -11,6 +11,8 @@ NB_MODULE(_core, m) {
     bind_fdr(m);
     bind_heuristics(m);
     bind_search(m);
+    bind_improve(m);
+    bind_undo(m);
     bind_policy(m);
     bind_asnet(m);
     bind_gnn(m);
@@ -18,4 +20,6 @@ NB_MODULE(_core, m) {
     bind_safety(m);
     bind_jani(m);
     bind_mlp(m);
+    bind_dominance(m);
+    bind_bounds(m);
 }

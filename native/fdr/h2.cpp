@@ -52,6 +52,11 @@ class H2 {
                     values[v] = has(first_fact_[var] + v, first_fact_[var] + v);
             result.facts.push_back(std::move(values));
         }
+        if (complete) {
+            result.first_fact = first_fact_;
+            result.width = width_;
+            result.pairs = std::move(pairs_);
+        }
         return result;
     }
 

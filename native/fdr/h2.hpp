@@ -2,6 +2,7 @@
 // be reached.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "fdr/task.hpp"
@@ -12,7 +13,19 @@ namespace misstep {
 struct H2Reachability {
     std::vector<std::vector<bool>> facts;  // by variable and value
     std::vector<bool> actions;
-    LimitHit limit = LimitHit::kNone;  // where one was hit everything counts as reachable
+    LimitHit limit = LimitHit::kNone;     // where one was hit everything counts as reachable
+    std::vector<std::size_t> first_fact;  // by variable: facts are numbered in a row
+    std::size_t width = 0;                // words in a row of `pairs`
+    std::vector<std::uint64_t> pairs;     // a row of bits for each fact; empty where a limit was hit
+
+    // False where the two facts are proven never to hold in one reachable state.
+    bool together(Fact one, Fact other) const {
+        if (pairs.empty()) return true;
+        std::size_t p = first_fact[static_cast<std::size_t>(one.var)] + static_cast<std::size_t>(one.value);
+        std::size_t q =
+            first_fact[static_cast<std::size_t>(other.var)] + static_cast<std::size_t>(other.value);
+        return (pairs[p * width + q / 64] >> (q % 64)) & 1;
+    }
 };
 
 // An over-approximation of what is reachable from the initial state: pairs of facts that are jointly

@@ -15,6 +15,11 @@ struct UnsupportedFeature : InputError {
     using InputError::InputError;
 };
 
+// A plan that a dominance function promises and that could not be built: the function is wrong.
+struct DominanceDefect : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
 // A state was asked twice and got different answers; ids of the policy graph and of the task.
 struct FlakyPolicy : std::runtime_error {
     FlakyPolicy(std::uint32_t state_, std::uint32_t first_, std::uint32_t second_)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from misstep._core import PolicyGraph, StopFlag
+from misstep._core import PolicyGraph, State, StopFlag
 from misstep.bound import Bound
 from misstep.certificate import is_search_based, make_certificate
 from misstep.errors import InputError
@@ -16,7 +16,7 @@ from misstep.fault import Fault, localise
 from misstep.fuzz import Fuzz
 from misstep.judge import Kind, Objective, Quantitative
 from misstep.lab import Lab
-from misstep.oracle import Case, OraclePart, Panel
+from misstep.oracle import Case, OraclePart, Outcome, Panel
 from misstep.pool import PoolEntry
 from misstep.store import CLEARED, POOL, RunDirectory
 from misstep.task import Task
@@ -58,6 +58,9 @@ class Campaign:
     out: RunDirectory | None = None
     stop: StopFlag | None = None
     result: Finished = field(default_factory=Finished)
+    _bugs: list[BugSummary] = field(default_factory=list)
+    _open: dict[State, Case] = field(default_factory=dict)
+    """Cases whose verdict is unknown so far."""
 
     def events(self) -> Iterator[Event]:
         """Runs the test; ends early where the time is up or the stop flag is set. The last event sums up."""
@@ -74,19 +77,18 @@ class Campaign:
             seed=self.settings.seed,
         )
         panel = Panel(lab, self.settings.oracles, objective=self.settings.objective, gap=self.settings.gap)
-        bugs: list[BugSummary] = []
         try:
             for batch in self._batches(lab):
                 yield PoolGrown(self.result.pool)
-                yield from self._test(lab, panel, batch, bugs)
+                yield from self._test(lab, panel, batch)
                 if lab.is_over:
                     lab.limits_hit.add("stopped" if self.stop and self.stop.is_set else "seconds")
                     break
         except KeyboardInterrupt:
             lab.limits_hit.add("interrupted")
-            self._finish(lab, bugs, start)
+            self._finish(lab, start)
             raise
-        yield self._finish(lab, bugs, start)
+        yield self._finish(lab, start)
 
     def _batches(self, lab: Lab) -> Iterator[list[PoolEntry]]:
         """The pool in pieces that are tested together."""
@@ -115,9 +117,7 @@ class Campaign:
         if isinstance(self.pool, Fuzz) and self.pool.stopped not in ("full", "exhausted"):
             lab.limits_hit.add(f"fuzz: {self.pool.stopped}")
 
-    def _test(
-        self, lab: Lab, panel: Panel, batch: list[PoolEntry], bugs: list[BugSummary]
-    ) -> Iterator[Event]:
+    def _test(self, lab: Lab, panel: Panel, batch: list[PoolEntry]) -> Iterator[Event]:
         for entry, run in zip(batch, lab.run([entry.state for entry in batch]), strict=False):
             if lab.is_over:
                 return
@@ -127,26 +127,36 @@ class Campaign:
                 lab.add(plan_claim(entry.state, run.actions, "policy"))
                 self.result.solved += 1
             outcome = panel.test(case)
-            fault = localise(lab, run) if outcome.verdict.is_bug and self.settings.localise else None
-            verdict = panel.verdict(case)  # localising may have tightened the bounds
+            event = self._judged(lab, panel, case, outcome)
             self.result.oracle_seconds += time.perf_counter() - begin - (self.graph.policy_seconds - policy)
-            tested = Tested(
-                entry.id,
-                run.outcome,
-                case.cost,
-                lab.best(entry.state),
-                verdict.kind,
-                verdict.gap,
-                outcome.oracle,
-            )
-            if verdict.kind is Kind.BUG:
-                bugs.append(_summary(case, verdict.gap, fault))
-                yield self._bug(lab, case, tested, fault)
-            elif verdict.kind is Kind.CLEARED:
-                yield self._cleared(lab, case, tested)
-            else:
-                self.result.unknown += 1
-                yield self._recorded(tested)
+            yield event
+            yield from self._judged_again(lab, panel)
+
+    def _judged(self, lab: Lab, panel: Panel, case: Case, outcome: Outcome) -> Event:
+        fault = localise(lab, case.run) if outcome.verdict.is_bug and self.settings.localise else None
+        verdict = panel.verdict(case)  # localising may have tightened the bounds
+        best = lab.best(case.entry.state)
+        tested = Tested(
+            case.entry.id, case.run.outcome, case.cost, best, verdict.kind, verdict.gap, outcome.oracle
+        )
+        if verdict.kind is Kind.BUG:
+            self._bugs.append(_summary(case, verdict.gap, fault))
+            return self._bug(lab, case, tested, fault)
+        if verdict.kind is Kind.CLEARED:
+            return self._cleared(lab, case, tested)
+        self.result.unknown += 1
+        self._open[case.entry.state] = case
+        return self._recorded(tested)
+
+    def _judged_again(self, lab: Lab, panel: Panel) -> Iterator[Event]:
+        """What was found out about one state may decide about states that were left open."""
+        while lab.changed:
+            case = self._open.get(lab.changed.pop())
+            if case is None or panel.verdict(case).kind is Kind.UNKNOWN:
+                continue
+            del self._open[case.entry.state]
+            self.result.unknown -= 1
+            yield self._judged(lab, panel, case, panel.known(case))
 
     def _bug(self, lab: Lab, case: Case, tested: Tested, fault: Fault | None) -> Event:
         if case.cost.lo == math.inf:
@@ -187,9 +197,9 @@ class Campaign:
             **about,
         )
 
-    def _finish(self, lab: Lab, bugs: list[BugSummary], start: float) -> Event:
-        states = [bug.state for bug in bugs]
-        self.result.families = families(self.task, bugs)
+    def _finish(self, lab: Lab, start: float) -> Event:
+        states = [bug.state for bug in self._bugs]
+        self.result.families = families(self.task, self._bugs)
         self.result.bug_regions = len(set(regions(self.task, states).values()))
         self.result.unique_fact_pairs = share_with_unique_pair(states)
         self.result.limits_hit = sorted(lab.limits_hit)

@@ -32,3 +32,7 @@ class FlakyPolicy(PolicyError):
 
 class CertificateError(MisstepError):
     """A certificate does not prove what it says."""
+
+
+class DominanceDefect(MisstepError):
+    """A plan that a dominance function promised could not be built: a bug in misstep, never in the input."""

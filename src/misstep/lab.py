@@ -2,8 +2,9 @@
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar, cast
 
 from misstep._core import Action, Heuristic, PolicyGraph, Run, State, StopFlag
 from misstep.bound import Bound, policy_cost
@@ -11,6 +12,9 @@ from misstep.errors import MisstepError
 from misstep.evidence import Claim, Landmarks, Plan, landmark_claim
 from misstep.pool import PoolEntry
 from misstep.task import Task
+
+
+T = TypeVar("T")
 
 
 class UnsoundClaim(MisstepError):
@@ -43,9 +47,12 @@ class Lab:
     seed: int = 0
     limits_hit: set[str] = field(default_factory=set)
     """`oracle: limit` for every limit that kept an oracle from saying more."""
+    changed: set[State] = field(default_factory=set)
+    """States of which more is known than before; whoever judges states again empties it."""
     _known: dict[State, _Known] = field(default_factory=dict)
     _entries: dict[int, PoolEntry] = field(default_factory=dict)
-    _heuristics: dict[str, Heuristic] = field(default_factory=dict)
+    _by_state: dict[State, PoolEntry] = field(default_factory=dict)
+    _shared: dict[object, object] = field(default_factory=dict)
 
     def seconds_left(self, most: float | None = None) -> float | None:
         """What an oracle may still spend, at most `most`; None where there is no limit."""
@@ -57,11 +64,11 @@ class Lab:
         """Whether the time is up or somebody asked to stop."""
         return time.perf_counter() >= self.deadline or (self.stop is not None and self.stop.is_set)
 
-    def heuristic(self, name: str) -> Heuristic:
-        """A heuristic of the task, made once."""
-        if name not in self._heuristics:
-            self._heuristics[name] = Heuristic(self.task, name)
-        return self._heuristics[name]
+    def shared(self, key: object, make: Callable[[], T]) -> T:
+        """What is made once for all oracles, such as a heuristic or a dominance function."""
+        if key not in self._shared:
+            self._shared[key] = make()
+        return cast(T, self._shared[key])
 
     def run(self, states: Sequence[State]) -> list[Run]:
         """The policy's runs; fewer than states where the time ran out."""
@@ -82,13 +89,19 @@ class Lab:
         """Makes sure that what LM-cut says of a state is known, and returns what is known."""
         known = self._known.get(state)
         if known is None or known.lower is None:
-            cuts = self.heuristic("lmcut").landmarks(state)
+            heuristic = self.shared("lmcut", lambda: Heuristic(self.task, "lmcut"))
+            cuts = heuristic.landmarks(state)
             self.add(landmark_claim(state, cuts, "landmarks"))
         return self.best(state)
 
     def enter(self, entry: PoolEntry) -> None:
         """Makes a pool entry known, so that oracles can follow origins."""
         self._entries[entry.id] = entry
+        self._by_state[entry.state] = entry
+
+    def is_in_pool(self, state: State) -> bool:
+        """Whether the state is a test state; claims about others are of little interest."""
+        return state in self._by_state
 
     def entry(self, number: int | None) -> PoolEntry | None:
         """A pool entry by its id."""
@@ -107,6 +120,8 @@ class Lab:
         if claim.bound.lo > lo or (known.lower is None and isinstance(claim.evidence, Landmarks)):
             known.lower = claim
             news = True
+        if news:
+            self.changed.add(claim.state)
         if known.upper and known.lower and known.lower.bound.lo > known.upper.bound.hi:
             raise UnsoundClaim(
                 f"in the state {claim.state} {known.lower.oracle} claims a cost of at least "

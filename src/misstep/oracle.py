@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from misstep._core import Run
 from misstep.bound import Bound
@@ -28,6 +28,15 @@ class Oracle(Protocol):
 
     def claims(self, case: Case, /) -> Iterable[Claim]:
         """Bounds on h* of the case's state, or of any other; iterated over until enough is known."""
+        ...
+
+
+@runtime_checkable
+class Learner(Protocol):
+    """An oracle that makes use of what others claim (Algorithm 5 of [23])."""
+
+    def learn(self, claim: Claim, /) -> Iterable[Claim]:
+        """What follows from somebody else's claim."""
         ...
 
 
@@ -82,17 +91,25 @@ class Panel:
 
     def test(self, case: Case) -> Outcome:
         """Asks the oracles about a case. With `gap` a bug is not enough: oracles go on for its gap."""
-        upper = self.lab.upper(case.entry.state)
-        outcome = self._judged(case, None if upper is None else upper.oracle)
+        outcome = self.known(case)
         for name, oracle in self._oracles:
             if self._is_settled(outcome):
                 break
             for claim in self._watched(oracle.claims(case)):
-                if self.lab.add(claim) and claim.state == case.entry.state:
+                if not self.lab.add(claim):
+                    continue
+                self._tell_others(oracle, claim)
+                if claim.state == case.entry.state:
                     outcome = self._judged(case, name)
                     if self._is_settled(outcome):
                         break
         return outcome
+
+    def _tell_others(self, teller: Oracle, claim: Claim) -> None:
+        for _, oracle in self._oracles:
+            if oracle is not teller and isinstance(oracle, Learner):
+                for following in oracle.learn(claim):
+                    self.lab.add(following)
 
     def _watched(self, claims: Iterable[Claim]) -> Iterator[Claim]:
         for claim in claims:
@@ -104,6 +121,11 @@ class Panel:
         if outcome.verdict.kind is Kind.UNKNOWN:
             return self.lab.is_over
         return not self._keep_going or outcome.verdict.gap.is_exact
+
+    def known(self, case: Case) -> Outcome:
+        """The verdict without asking anybody."""
+        upper = self.lab.upper(case.entry.state)
+        return self._judged(case, None if upper is None else upper.oracle)
 
     def verdict(self, case: Case) -> Verdict:
         """What follows from all that is known by now."""

@@ -10,6 +10,7 @@ import types
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, TypeVar
@@ -57,9 +58,9 @@ def make_part(kind: str, text: str) -> Any:
     # File names may have `=` in them, such as those of checkpoints: `epoch=112-step=98083.ckpt`.
     takes_path = bool(fields) and typing.get_type_hints(cls)[fields[0].name] is Path
     given: dict[str, str] = {}
-    for at, word in enumerate(rest.split(",") if rest else []):
+    for at, word in enumerate(_split(rest)):
         key, equals, value = word.partition("=")
-        if not equals or (at == 0 and takes_path and not _is_option(key, fields)):
+        if not equals or "(" in key or (at == 0 and takes_path and not _is_option(key, fields)):
             if at >= 1 or not fields:
                 raise InputError(f"{kind} `{text}`: `{word}` has no option name; write `option=value`")
             key, value = fields[0].name, word
@@ -68,6 +69,19 @@ def make_part(kind: str, text: str) -> Any:
             raise InputError(f"{kind} `{text}`: option `{key}` is given twice; keep one")
         given[key] = value.strip()
     return build_part(kind, name, given)
+
+
+def _split(text: str) -> list[str]:
+    """At commas, but not inside brackets: values may be searches such as `eager([f(x, y)], g=1)`."""
+    words: list[str] = []
+    depth = 0
+    for piece in text.split(",") if text else []:
+        if depth > 0:
+            words[-1] += f",{piece}"
+        else:
+            words.append(piece)
+        depth += sum(map(piece.count, "([")) - sum(map(piece.count, ")]"))
+    return words
 
 
 def _option_name(text: str) -> str:
@@ -116,6 +130,12 @@ def _entries(kind: str) -> dict[str, EntryPoint]:
     if kind not in KINDS:
         hint = did_you_mean(kind, KINDS) or f"kinds: {', '.join(KINDS)}"
         raise InputError(f"unknown kind of part `{kind}`; {hint}")
+    return _installed(kind)
+
+
+@cache
+def _installed(kind: str) -> dict[str, EntryPoint]:
+    """Looking through all installed packages takes a while, and they do not change meanwhile."""
     return {entry.name: entry for entry in entry_points(group=f"misstep.{kind}")}
 
 

@@ -1,4 +1,4 @@
-"""`demo`, `doctor`, `parts`, `--version` and internal errors from outside."""
+"""`doctor`, `parts`, `--version` and internal errors from outside."""
 
 import resource
 import subprocess
@@ -33,13 +33,6 @@ def test_version_loads_neither_core_nor_numpy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[1] == "[]"
-
-
-def test_demo():
-    ended = misstep("demo")
-    assert ended.code == 0
-    assert "cost 21" in ended.err
-    assert misstep("demo", "--json").json["cost"] == 21
 
 
 def test_doctor():

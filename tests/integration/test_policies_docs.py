@@ -63,5 +63,5 @@ def test_every_policy_of_the_table_exists():
     from misstep.plugins import list_parts
 
     names = re.findall(r"^\| `(\w+):", PAGE, re.MULTILINE)
-    assert {"python", "table", "torch", "onnx", "remote", "heuristic"} == set(names)
+    assert {"python", "table", "torch", "onnx", "remote", "heuristic", "linear", "zoo"} == set(names)
     assert set(names) <= {part.name for part in list_parts("policy")}

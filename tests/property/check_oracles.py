@@ -30,6 +30,13 @@ ORACLES = (
     "planner:ehc",
     "perfect",
     "landmarks+lookahead+perfect",
+    "morph",
+    "morph:factors=atomic",
+    "bounds:0",
+    "bounds:10,factors=atomic",
+    "bounds:10,max_transitions=30",
+    "bounds:10,maximise_gap=true+planner:gbfs:ff,max_expansions=10",
+    "landmarks+morph+bounds:100+perfect",
 )
 
 
@@ -100,6 +107,8 @@ def check_campaign(
         if isinstance(event, Cleared):
             assert cost <= exact, "a false clearance"
     check_certificates(case, campaign.out, events, rng)
+    # Whatever dominance promises is turned into a plan.
+    assert not any("could not be" in limit for limit in campaign.result.limits_hit)
     return campaign
 
 

@@ -13,10 +13,12 @@ from misstep.testing.strategies import tasks
 from tests.property import (
     check_fuzzing,
     check_heuristics,
+    check_improve,
     check_oracles,
     check_policy_graph,
     check_searches,
     check_states,
+    check_undo,
 )
 from tests.property.cases import CHUNKS, FUZZING, Case, case_of, numbered
 
@@ -24,7 +26,9 @@ CHECKS = (
     *check_states.CHECKS,
     *check_heuristics.CHECKS,
     *check_searches.CHECKS,
+    *check_improve.CHECKS,
     *check_policy_graph.CHECKS,
+    *check_undo.CHECKS,
     *check_fuzzing.CHECKS,
     *check_oracles.CHECKS,
 )

@@ -44,7 +44,7 @@ def test_a_smaller_pool_is_the_beginning_of_a_larger_one(task: Task) -> None:
     assert pool(task, size=15) == pool(task)[:15]
 
 
-@pytest.mark.parametrize("part", [Refined(), Classic(), Refined(novelty=1)])
+@pytest.mark.parametrize("part", [Refined(), Classic(), Refined(novelty=1, max_idle_walks=300)])
 def test_continuing_equals_one_session(task: Task, part: Refined | Classic) -> None:
     bias = PlanLength()
     whole = list(Fuzz(graph(task), part, bias, seed=1, size=30))

@@ -37,6 +37,9 @@ def sample(monkeypatch):
         return [*entries(group=group), *(extra if group == "misstep.search" else [])]
 
     monkeypatch.setattr(plugins, "entry_points", with_sample)
+    plugins._installed.cache_clear()
+    yield
+    plugins._installed.cache_clear()
 
 
 def damage() -> None:
@@ -54,6 +57,7 @@ def test_defaults_first_option_and_names():
     assert made("sample:7,mode=slow,strict=true") == (7, 0.5, "slow", True, None, "")
     assert made("sample:limit=9,share=0.25") == (2, 0.25, "fast", False, 9, "")
     assert made("sample:limit=none,text=a:b") == (2, 0.5, "fast", False, None, "a:b")
+    assert made("sample:text=f([a, b],c=1),limit=3") == (2, 0.5, "fast", False, 3, "f([a, b],c=1)")
 
 
 def test_values_from_python_and_toml_are_taken_as_they_are():

@@ -33,6 +33,7 @@ _COMMANDS = (
     "verify",
     "replay",
     "shrink",
+    "dominance",
     "safety",
     "train",
     "serve",

@@ -25,6 +25,7 @@ from misstep.errors import LimitReached
 
 if TYPE_CHECKING:
     from misstep._core import SearchResult
+    from misstep.planners.fast_downward import ExternalResult, FastDownward
     from misstep.planners.native import NativeSearch
 
 _MIN_SECONDS = 0.001
@@ -57,8 +58,8 @@ def plan(
     from misstep.plugins import make_part
 
     start = time.perf_counter()
-    algorithm: NativeSearch = make_part("search", search)
-    result: SearchResult | None = None
+    algorithm: NativeSearch | FastDownward = make_part("search", search)
+    result: SearchResult | ExternalResult | None = None
     warnings: list[str] = []
     try:
         task = load_task(domain, problem, unit_cost=unit_cost, seconds=seconds, memory_mb=memory_mb)
@@ -71,6 +72,8 @@ def plan(
         limit: str | None = reached.limit
     else:
         limit = result.limit
+        # What an external planner has to say for itself.
+        warnings = [*warnings, *filter(None, [getattr(result, "note", "")])]
     if not quiet:
         warn(warnings)
     if out is not None and result is not None and result.outcome == "solved":
@@ -83,7 +86,11 @@ def plan(
 
 
 def _as_json(
-    result: "SearchResult | None", limit: str | None, warnings: list[str], *, total_seconds: float
+    result: "SearchResult | ExternalResult | None",
+    limit: str | None,
+    warnings: list[str],
+    *,
+    total_seconds: float,
 ) -> dict[str, object]:
     solved = result is not None and result.outcome == "solved"
     return {
@@ -99,7 +106,13 @@ def _as_json(
     }
 
 
-def show(result: "SearchResult | None", limit: str | None, *, algorithm: str, quiet: bool = False) -> None:
+def show(
+    result: "SearchResult | ExternalResult | None",
+    limit: str | None,
+    *,
+    algorithm: str,
+    quiet: bool = False,
+) -> None:
     """The plan on standard output, a summary on standard error."""
     if result is None:
         note(f"no result: the limit on {limit} was hit before the search", quiet=quiet)
@@ -120,4 +133,6 @@ def show(result: "SearchResult | None", limit: str | None, *, algorithm: str, qu
 def _said(limit: str | None) -> str:
     if limit == "incomplete":
         return "the search is incomplete and got stuck; try gbfs or astar"
+    if limit == "failed":
+        return "the planner failed"
     return f"the limit on {limit} was hit"

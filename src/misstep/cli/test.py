@@ -10,7 +10,7 @@ from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import MAX_COUNT, DomainFile, Json, MemoryMb, PolicyText, Quiet, Seconds, UnitCost
 from misstep.cli.output import emit_json, note
 
-DEFAULT_ORACLE = "landmarks+lookahead+planner:astar:lmcut,max_expansions=300"
+DEFAULT_ORACLE = "landmarks+planner:astar:lmcut,effort=5e6+improve/ehc+lookahead"
 
 
 def test(

@@ -16,7 +16,8 @@ class Improve:
     """Action elimination and plan neighbourhood graph search (Nakhost & Müller 2010) on the policy's plan."""
 
     name = "improve"
-    max_expansions: int = option(20_000, "of the plan's neighbourhood")
+    max_expansions: int = option(30_000, "of the plan's neighbourhood")
+    effort: float = option(1.2e7, "expansions times the actions of the task: fewer expansions on large tasks")
     max_seconds: float = option(60.0, "for one state")
     max_memory_mb: int = option(2048, "for one state")
 
@@ -55,7 +56,7 @@ class BoundImprove:
             self.lab.task,
             state,
             list(plan),
-            max_expansions=self.part.max_expansions,
+            max_expansions=self._max_expansions(),
             max_seconds=self.lab.seconds_left(self.part.max_seconds),
             max_memory_mb=self.part.max_memory_mb,
             enough=int(self.lab.best(state).lo),
@@ -64,6 +65,9 @@ class BoundImprove:
         if result.limit is not None:
             self.lab.limits_hit.add(f"{self.part.name}: {result.limit}")
         yield plan_claim(state, result.plan, self.part.name)
+
+    def _max_expansions(self) -> int:
+        return int(min(self.part.max_expansions, 1 + self.part.effort // (len(self.lab.task.actions) + 1)))
 
     def _climbed(self, case: Case) -> Iterator[Claim]:
         if self.climb is None:

@@ -111,6 +111,6 @@ class BoundPlanner:
         self.lab.claim_landmarks(state)
         lower = self.lab.lower(state)
         cuts = len(lower.evidence.cuts) if lower and isinstance(lower.evidence, Landmarks) else 0
-        work = (cuts + 1) * len(self.lab.task.actions) * (len(self.lab.task.applicable(state)) + 1)
+        work = (cuts + 1) * (len(self.lab.task.actions) + 1) * (len(self.lab.task.applicable(state)) + 1)
         most = math.inf if self.part.max_expansions is None else self.part.max_expansions
         return int(min(most, max(1, self.part.effort // work)))

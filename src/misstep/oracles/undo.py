@@ -93,7 +93,7 @@ class BoundInverse:
             yield plan_claim(case.entry.state, [*back, *runs[0].actions], "inverse")
 
     def _inverse(self, action: Action, before: State) -> list[Action] | None:
-        inverse = self.proofs.inverse(action)
+        inverse = self.proofs.inverse(action, before)
         return None if inverse is None else [inverse]
 
 

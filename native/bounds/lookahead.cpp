@@ -1,0 +1,78 @@
+#include "bounds/lookahead.hpp"
+
+namespace misstep {
+
+BoundLookahead::BoundLookahead(BoundStore& store, StateId start, const SearchOptions& options)
+    : BestFirstSearch(store.space_, *store.heuristic_, options),
+      store_(store),
+      start_(start),
+      abstract_(store.num_factors_) {}
+
+LimitHit BoundLookahead::run() {
+    SearchResult result = finished([this] { search(); });
+    store_.expansions_ += result.expanded;
+    return result.limit == LimitHit::kExpansions ? LimitHit::kNone : result.limit;
+}
+
+void BoundLookahead::search() {
+    StateId first = nodes_.registry().insert(store_.state(start_)).first;
+    nodes_.node(first) = {kNoState, kNoAction, 0};
+    fresh_.assign(1, first);
+    expand(first);
+    while (!open_.empty() && within_limits()) {
+        StateId id = open_.pop();
+        if (improve(id) && !store_.options_.maximise_gap && store_.infos_[start_].is_flagged) return;
+        if (space_.is_goal(nodes_.state(id)))
+            return;  // greedy: states beyond are reached more cheaply from it
+        expand(id);
+    }
+}
+
+// Whether the way through this state is better than what was known of the start.
+bool BoundLookahead::improve(StateId id) {
+    const Cost g = nodes_.node(id).g;
+    const Word* state = nodes_.state(id);
+    const Cost known = store_.infos_[start_].bound;
+    if (g >= known) return false;
+    const Cost needed = known == kInfinity ? kInfinity : known - g;  // a bound below this helps
+    auto origin = BoundStore::Origin::kNone;
+    StateId source = kNoState;
+    Cost bound = store_.bound(state);
+    if (space_.is_goal(state)) {
+        bound = 0;
+        origin = BoundStore::Origin::kGoal;
+    } else {
+        // Known states have been compared already.
+        StateId same = store_.registry_.find(state);
+        if (same == kNoState || !store_.infos_[same].is_known) {
+            store_.dominance_.project(state, abstract_.data());
+            Cost carried = store_.best_from_known(abstract_.data(), std::min(bound, needed), same, source);
+            if (source != kNoState) {
+                bound = carried;
+                origin = BoundStore::Origin::kDominance;
+            }
+        }
+    }
+    if (bound >= needed) return false;
+    store_.take_path(start_, nodes_.plan_to(id), origin, source, bound);
+    return true;
+}
+
+void BoundLookahead::expand(StateId id) {
+    ++result_.expanded;
+    successors_.generate(nodes_.state(id), nodes_.registry());
+    const Cost g = nodes_.node(id).g;
+    fresh_.clear();
+    for (std::size_t i = 0; i < successors_.size(); ++i) {
+        auto [successor, is_new] = nodes_.registry().insert(successors_.state(i), successors_.hash(i));
+        if (!is_new) continue;
+        ActionId action = successors_.action(i);
+        nodes_.node(successor) = {id, action, path_cost(g, space_.task.actions[action].cost)};
+        fresh_.push_back(successor);
+    }
+    const std::vector<Cost>& values = evaluate(fresh_);
+    for (std::size_t i = 0; i < fresh_.size(); ++i)
+        if (values[i] != kInfinity) open_.push(static_cast<std::uint64_t>(values[i]), fresh_[i]);
+}
+
+}  // namespace misstep

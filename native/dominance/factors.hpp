@@ -1,0 +1,101 @@
+// A task as a product of labelled transition systems (factors), merged and simplified without loss.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "state/successor_generator.hpp"
+#include "util/limits.hpp"
+
+namespace misstep {
+
+struct Transition {
+    std::int32_t from, to;
+    friend auto operator<=>(const Transition&, const Transition&) = default;
+};
+
+using Transitions = std::vector<Transition>;  // sorted, each once
+
+inline constexpr std::int32_t kPruned = -1;  // an abstract state that no solvable reachable state has
+using GroupId = std::int32_t;
+inline constexpr GroupId kIdentity = 0;  // labels that change nothing in a factor and apply everywhere
+using LabelId = std::uint32_t;
+inline constexpr LabelId kNoLabel = ~LabelId{0};
+
+// From a state's values to an abstract state, by tables: a variable, or a pair of smaller projections.
+struct Projection {
+    int variable = -1;  // of a leaf
+    std::unique_ptr<Projection> left, right;
+    std::int32_t right_size = 0;
+    std::vector<std::int32_t>
+        table;  // by value, or by left * right_size + right; kPruned where there is none
+
+    std::int32_t operator()(const StatePacker& packer, const Word* state) const;
+    void collect_variables(std::vector<int>& out) const;
+};
+
+// Labels with the same transitions in a factor form a group of it.
+struct Factor {
+    std::int32_t num_states = 0;
+    std::int32_t initial = kPruned;
+    std::vector<std::uint8_t> is_goal;
+    std::vector<Cost> goal_distance;  // h* inside the factor, kept at most kMaxCost
+    std::vector<GroupId> group_of;    // by label
+    std::vector<Transitions> groups;  // that of kIdentity is left empty
+    Projection projection;
+    std::uint64_t serial = 0;  // by age
+
+    bool is_relevant(LabelId label) const { return group_of[label] != kIdentity; }
+};
+
+// Actions that no factor can tell apart, or that exact label reduction made one (Sievers, Wehrle & Helmert
+// 2014).
+struct Label {
+    Cost cost;
+    std::vector<ActionId> actions;
+};
+
+// Which of the pairs with the best DFP score is merged: most scores are equal.
+enum class MergeOrder {
+    // The newest factor first, variables from the last to the first, as in Fast Downward: variables that
+    // others
+    // depend on are merged last and stay free to move.
+    kNewestFirst,
+    kSmallestFirst,  // by the number of states of the product
+};
+
+struct FactorOptions {
+    bool merged = true;
+    MergeOrder order = MergeOrder::kNewestFirst;
+    // Of a merged factor, counted for each label after exact label reduction; self-loops of irrelevant labels
+    // are no transitions.
+    std::uint64_t max_transitions = 10'000;
+    // Replays that many merges instead of going on as long as possible.
+    std::uint64_t max_merges = std::numeric_limits<std::uint64_t>::max();
+};
+
+struct FactoredTask {
+    std::vector<Label> labels;
+    std::vector<Factor> factors;
+    std::uint64_t num_merges = 0, next_serial = 0;
+    LimitHit limit = LimitHit::kNone;  // ended the merging early
+
+    std::uint64_t num_transitions(const Factor& factor) const;
+};
+
+// Factors with dead and unreachable abstract states removed, labels reduced and bisimilar states joined.
+FactoredTask make_factors(const StateSpace& space, const FactorOptions& options, LimitWatch& watch);
+
+// The simplifications, to a common fixed point; all of them keep every plan of every state that is reachable
+// and solvable.
+void simplify(FactoredTask& task);
+// The product of two factors (first < second) becomes the last factor instead of them; false, with nothing
+// changed, where it has more than `max_transitions` even before labels are reduced.
+bool merge(FactoredTask& task, std::size_t first, std::size_t second, std::uint64_t max_transitions);
+
+// Fills in what follows from transitions: equal groups become one, goal distances.
+void regroup(Factor& factor, std::vector<Transitions> by_label_group, const std::vector<GroupId>& group_of);
+void compute_goal_distances(const FactoredTask& task, Factor& factor);
+
+}  // namespace misstep

@@ -1,0 +1,314 @@
+// Simplifications of a factored task that lose nothing: pruning, exact label reduction, bisimulation.
+#include <algorithm>
+#include <map>
+
+#include "dominance/factors.hpp"
+#include "util/rng.hpp"
+
+namespace misstep {
+namespace {
+
+void rename(Projection& projection, const std::vector<std::int32_t>& new_of) {
+    for (std::int32_t& state : projection.table)
+        if (state != kPruned) state = new_of[state];
+}
+
+// Joins or drops states: `new_of` gives the new number of a state, or kPruned.
+void map_states(const FactoredTask& task, Factor& factor, const std::vector<std::int32_t>& new_of,
+                std::int32_t num_states) {
+    std::vector<std::uint8_t> is_goal(num_states);
+    for (std::int32_t state = 0; state < factor.num_states; ++state)
+        if (new_of[state] != kPruned) is_goal[new_of[state]] = factor.is_goal[state];
+    std::vector<Transitions> groups = std::move(factor.groups);
+    for (Transitions& transitions : groups) {
+        std::erase_if(transitions,
+                      [&](Transition t) { return new_of[t.from] == kPruned || new_of[t.to] == kPruned; });
+        for (Transition& t : transitions) t = {new_of[t.from], new_of[t.to]};
+        std::ranges::sort(transitions);
+        transitions.erase(std::ranges::unique(transitions).begin(), transitions.end());
+    }
+    if (factor.initial != kPruned) factor.initial = new_of[factor.initial];
+    factor.num_states = num_states;
+    factor.is_goal = std::move(is_goal);
+    rename(factor.projection, new_of);
+    std::vector<GroupId> group_of = std::move(factor.group_of);
+    regroup(factor, std::move(groups), group_of);
+    compute_goal_distances(task, factor);
+}
+
+// States that cannot be reached from the initial one, or cannot reach a goal, inside the factor.
+bool prune_states(const FactoredTask& task, Factor& factor) {
+    compute_goal_distances(task, factor);
+    std::vector<std::vector<std::int32_t>> successors(factor.num_states);
+    for (const Transitions& transitions : factor.groups)
+        for (Transition t : transitions) successors[t.from].push_back(t.to);
+    auto is_dead = [&factor](std::int32_t state) { return factor.goal_distance[state] == kInfinity; };
+    std::vector<std::int32_t> new_of(factor.num_states, kPruned), stack;
+    auto visit = [&](std::int32_t state) {
+        if (is_dead(state) || new_of[state] != kPruned) return;
+        new_of[state] = 0;
+        stack.push_back(state);
+    };
+    if (factor.initial != kPruned) visit(factor.initial);
+    while (!stack.empty()) {
+        std::int32_t state = stack.back();
+        stack.pop_back();
+        for (std::int32_t next : successors[state]) visit(next);
+    }
+    std::int32_t kept = 0;
+    for (std::int32_t& state : new_of)
+        if (state != kPruned) state = kept++;
+    if (kept == factor.num_states) return false;
+    map_states(task, factor, new_of, kept);
+    return true;
+}
+
+// Labels that some factor never allows, and labels that change nothing anywhere.
+bool drop_labels(FactoredTask& task) {
+    std::vector<std::size_t> kept;
+    for (std::size_t label = 0; label < task.labels.size(); ++label) {
+        bool is_dead = false, is_relevant = false;
+        for (const Factor& factor : task.factors) {
+            is_relevant |= factor.is_relevant(label);
+            is_dead |= factor.is_relevant(label) && factor.groups[factor.group_of[label]].empty();
+        }
+        if (!is_dead && is_relevant) kept.push_back(label);
+    }
+    if (kept.size() == task.labels.size()) return false;
+    std::vector<Label> labels;
+    for (std::size_t label : kept) labels.push_back(std::move(task.labels[label]));
+    task.labels = std::move(labels);
+    for (Factor& factor : task.factors) {
+        std::vector<GroupId> group_of;
+        for (std::size_t label : kept) group_of.push_back(factor.group_of[label]);
+        std::vector<Transitions> groups = std::move(factor.groups);
+        regroup(factor, std::move(groups), group_of);
+    }
+    return true;
+}
+
+// Whether two labels look alike to all factors but one, up to collisions of hashes.
+bool may_combine(const FactoredTask& task, std::size_t except) {
+    auto hash = [](std::uint64_t a, std::uint64_t b) { return Rng((a << 32) ^ b).next(); };
+    std::vector<std::uint64_t> keys(task.labels.size());
+    for (std::size_t label = 0; label < keys.size(); ++label)
+        keys[label] = hash(task.factors.size(), static_cast<std::uint64_t>(task.labels[label].cost));
+    for (std::size_t j = 0; j < task.factors.size(); ++j)
+        if (j != except)
+            for (std::size_t label = 0; label < keys.size(); ++label)
+                if (GroupId group = task.factors[j].group_of[label]; group != kIdentity)
+                    keys[label] += hash(j, static_cast<std::uint64_t>(group));
+    std::ranges::sort(keys);
+    return std::ranges::adjacent_find(keys) != keys.end();
+}
+
+// Labels of equal cost that only one factor tells apart become one, with the transitions of all of them
+// there: the product of the factors stays the same (Sievers, Wehrle & Helmert 2014, theorem on
+// combinability).
+bool reduce_labels(FactoredTask& task) {
+    bool changed = false;
+    for (std::size_t i = 0; i < task.factors.size(); ++i) {
+        if (!may_combine(task, i)) continue;
+        // By cost and by what the other factors see.
+        std::map<std::vector<GroupId>, std::vector<std::size_t>> alike;
+        for (std::size_t label = 0; label < task.labels.size(); ++label) {
+            std::vector<GroupId> others{task.labels[label].cost};
+            for (std::size_t j = 0; j < task.factors.size(); ++j)
+                if (j != i && task.factors[j].is_relevant(label)) {
+                    others.push_back(static_cast<GroupId>(j));
+                    others.push_back(task.factors[j].group_of[label]);
+                }
+            alike[std::move(others)].push_back(label);
+        }
+        if (alike.size() == task.labels.size()) continue;
+        changed = true;
+        Factor& factor = task.factors[i];
+        std::vector<bool> is_kept(task.labels.size(), true);
+        std::vector<Transitions> groups = factor.groups;
+        std::vector<GroupId> group_of = factor.group_of;
+        for (auto& [key, members] : alike) {
+            if (members.size() == 1) continue;
+            Transitions all;
+            for (std::size_t label : members) {
+                if (factor.is_relevant(label)) {
+                    const Transitions& own = factor.groups[factor.group_of[label]];
+                    all.insert(all.end(), own.begin(), own.end());
+                } else {
+                    for (std::int32_t s = 0; s < factor.num_states; ++s) all.push_back({s, s});
+                }
+                if (label == members[0]) continue;
+                is_kept[label] = false;
+                std::vector<ActionId>& actions = task.labels[members[0]].actions;
+                actions.insert(actions.end(), task.labels[label].actions.begin(),
+                               task.labels[label].actions.end());
+            }
+            std::ranges::sort(task.labels[members[0]].actions);
+            std::ranges::sort(all);
+            all.erase(std::ranges::unique(all).begin(), all.end());
+            group_of[members[0]] = static_cast<GroupId>(groups.size());
+            groups.push_back(std::move(all));
+        }
+        regroup(factor, std::move(groups), group_of);
+        std::vector<Label> labels;
+        for (std::size_t label = 0; label < task.labels.size(); ++label)
+            if (is_kept[label]) labels.push_back(std::move(task.labels[label]));
+        task.labels = std::move(labels);
+        for (Factor& each : task.factors) {
+            std::vector<GroupId> kept;
+            for (std::size_t label = 0; label < is_kept.size(); ++label)
+                if (is_kept[label]) kept.push_back(each.group_of[label]);
+            std::vector<Transitions> all = std::move(each.groups);
+            regroup(each, std::move(all), kept);
+        }
+    }
+    return changed;
+}
+
+// Joins bisimilar states: equal goal distances, and the same labels to bisimilar states. D between them is 0
+// both ways and to others the same, so nothing is lost.
+bool join_bisimilar(const FactoredTask& task, Factor& factor) {
+    if (factor.num_states == 0) return false;
+    std::vector<std::vector<std::pair<GroupId, std::int32_t>>> out(factor.num_states);
+    for (std::size_t group = 1; group < factor.groups.size(); ++group)
+        for (Transition t : factor.groups[group]) out[t.from].push_back({static_cast<GroupId>(group), t.to});
+    using Signature = std::pair<std::int64_t, std::vector<std::pair<GroupId, std::int32_t>>>;
+    std::vector<std::int32_t> block(factor.num_states, 0);
+    std::int32_t num_blocks = 0;
+    {
+        std::map<std::pair<bool, Cost>, std::int32_t> first;
+        for (std::int32_t s = 0; s < factor.num_states; ++s)
+            block[s] = first
+                           .try_emplace({factor.is_goal[s] != 0, factor.goal_distance[s]},
+                                        static_cast<std::int32_t>(first.size()))
+                           .first->second;
+        num_blocks = static_cast<std::int32_t>(first.size());
+    }
+    while (num_blocks < factor.num_states) {
+        std::map<Signature, std::int32_t> known;
+        std::vector<std::int32_t> next(factor.num_states);
+        for (std::int32_t s = 0; s < factor.num_states; ++s) {
+            Signature signature{block[s], {}};
+            for (auto [group, to] : out[s]) signature.second.push_back({group, block[to]});
+            std::ranges::sort(signature.second);
+            signature.second.erase(std::ranges::unique(signature.second).begin(), signature.second.end());
+            next[s] = known.try_emplace(std::move(signature), static_cast<std::int32_t>(known.size()))
+                          .first->second;
+        }
+        bool stable = static_cast<std::int32_t>(known.size()) == num_blocks;
+        num_blocks = static_cast<std::int32_t>(known.size());
+        block = std::move(next);
+        if (stable) break;
+    }
+    if (num_blocks == factor.num_states) return false;
+    map_states(task, factor, block, num_blocks);
+    return true;
+}
+
+}  // namespace
+
+void simplify(FactoredTask& task) {
+    bool changed = true;
+    while (changed) {
+        changed = drop_labels(task);
+        for (Factor& factor : task.factors) changed |= prune_states(task, factor);
+        if (changed) continue;
+        changed |= reduce_labels(task);
+        for (Factor& factor : task.factors) changed |= join_bisimilar(task, factor);
+    }
+    for (Factor& factor : task.factors) compute_goal_distances(task, factor);
+}
+
+bool merge(FactoredTask& task, std::size_t first, std::size_t second, std::uint64_t max_transitions) {
+    const Factor &a = task.factors[first], &b = task.factors[second];
+    const std::uint64_t size = std::uint64_t(a.num_states) * std::uint64_t(b.num_states);
+    // What is pruned is known only after the product was made, so that may be larger.
+    const std::uint64_t max_product = 30 * max_transitions;
+    if (size > max_product) return false;
+    auto count = [](const Factor& f, GroupId group) -> std::uint64_t {
+        return group == kIdentity ? f.num_states : f.groups[group].size();
+    };
+    std::map<std::pair<GroupId, GroupId>, GroupId> pairs;
+    std::vector<GroupId> group_of;
+    std::uint64_t upper = 0;
+    for (std::size_t label = 0; label < task.labels.size(); ++label) {
+        std::pair pair{a.group_of[label], b.group_of[label]};
+        if (pair.first == kIdentity && pair.second == kIdentity) {
+            group_of.push_back(kIdentity);
+            continue;
+        }
+        auto [entry, is_new] = pairs.try_emplace(pair, static_cast<GroupId>(pairs.size() + 1));
+        if (is_new) upper += count(a, pair.first) * count(b, pair.second);
+        group_of.push_back(entry->second);
+    }
+    if (upper > max_product) return false;
+
+    Factor product;
+    product.num_states = static_cast<std::int32_t>(size);
+    if (a.initial != kPruned && b.initial != kPruned) product.initial = a.initial * b.num_states + b.initial;
+    for (std::int32_t x = 0; x < a.num_states; ++x)
+        for (std::int32_t y = 0; y < b.num_states; ++y)
+            product.is_goal.push_back(a.is_goal[x] != 0 && b.is_goal[y] != 0);
+    for (std::int32_t state = 0; state < product.num_states; ++state)
+        product.projection.table.push_back(state);
+    std::vector<Transitions> groups(pairs.size() + 1);
+    Transitions loops_a, loops_b;
+    for (std::int32_t x = 0; x < a.num_states; ++x) loops_a.push_back({x, x});
+    for (std::int32_t y = 0; y < b.num_states; ++y) loops_b.push_back({y, y});
+    for (auto [pair, group] : pairs) {
+        const Transitions& of_a = pair.first == kIdentity ? loops_a : a.groups[pair.first];
+        const Transitions& of_b = pair.second == kIdentity ? loops_b : b.groups[pair.second];
+        for (Transition t : of_a)
+            for (Transition u : of_b)
+                groups[group].push_back({t.from * b.num_states + u.from, t.to * b.num_states + u.to});
+        std::ranges::sort(groups[group]);
+    }
+    regroup(product, std::move(groups), group_of);
+    prune_states(task, product);
+
+    // What exact label reduction will leave of the product: labels that the other factors do not tell apart
+    // count once.
+    std::map<std::vector<GroupId>, std::vector<GroupId>> alike;
+    for (std::size_t label = 0; label < task.labels.size(); ++label) {
+        if (!product.is_relevant(label)) continue;
+        std::vector<GroupId> others{task.labels[label].cost};
+        for (std::size_t j = 0; j < task.factors.size(); ++j)
+            if (j != first && j != second && task.factors[j].is_relevant(label)) {
+                others.push_back(static_cast<GroupId>(j));
+                others.push_back(task.factors[j].group_of[label]);
+            }
+        alike[std::move(others)].push_back(product.group_of[label]);
+    }
+    std::uint64_t total = 0;
+    for (auto& [others, members] : alike) {
+        std::ranges::sort(members);
+        members.erase(std::ranges::unique(members).begin(), members.end());
+        if (members.size() == 1) {
+            total += product.groups[members[0]].size();
+            continue;
+        }
+        Transitions all;
+        for (GroupId group : members)
+            all.insert(all.end(), product.groups[group].begin(), product.groups[group].end());
+        std::ranges::sort(all);
+        all.erase(std::ranges::unique(all).begin(), all.end());
+        total += all.size();
+        if (total > max_transitions) break;
+    }
+    if (total > max_transitions) return false;
+
+    // The table took part in the pruning; the projections below it belong to the merged factors.
+    Projection projection;
+    projection.right_size = b.num_states;
+    projection.table = std::move(product.projection.table);
+    projection.left = std::make_unique<Projection>(std::move(task.factors[first].projection));
+    projection.right = std::make_unique<Projection>(std::move(task.factors[second].projection));
+    product.projection = std::move(projection);
+    product.serial = task.next_serial++;
+    task.factors.erase(task.factors.begin() + static_cast<std::ptrdiff_t>(second));
+    task.factors.erase(task.factors.begin() + static_cast<std::ptrdiff_t>(first));
+    task.factors.push_back(std::move(product));
+    simplify(task);
+    return true;
+}
+
+}  // namespace misstep

@@ -1,0 +1,145 @@
+"""`misstep dominance`: how much states of a task say about each other."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from misstep.cli.exit_codes import ExitCode
+from misstep.cli.loading import load_task
+from misstep.cli.options import (
+    MAX_COUNT,
+    DomainFile,
+    Json,
+    MemoryMb,
+    ProblemFile,
+    Quiet,
+    Seconds,
+    UnitCost,
+)
+from misstep.cli.output import emit_json, note, warn
+from misstep.errors import LimitReached
+
+if TYPE_CHECKING:
+    from misstep._core import Dominance
+    from misstep.task import Task
+
+_MIN_SECONDS = 0.001
+_SHOWN_FACTS = 3
+
+
+def dominance(
+    domain: DomainFile,
+    problem: ProblemFile = None,
+    /,
+    *,
+    factors: Annotated[
+        Literal["merged", "atomic"],
+        Parameter(help="merged: merge-and-shrink, DFP order; atomic: one factor a variable."),
+    ] = "merged",
+    max_transitions: Annotated[
+        int, Parameter(validator=Number(gt=0, lt=MAX_COUNT), help="Of a merged factor.")
+    ] = 10_000,
+    seconds: Seconds = None,
+    memory_mb: MemoryMb = None,
+    save: Annotated[Path | None, Parameter(help="Write the function to this file.")] = None,
+    load: Annotated[
+        Path | None, Parameter(help="Read it from this file, which must be of this task; no computation.")
+    ] = None,
+    unit_cost: UnitCost = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
+    """Compute the dominance function of a task: D(s, t) <= h*(s) - h*(t). Show its factors, save it, reuse it.
+
+    A limit that is hit gives a weaker function that is still sound, and is said.
+    Example: misstep dominance domain.pddl problem.pddl --save task.dominance
+    """
+    from misstep import dominance as files
+    from misstep._core import Dominance
+
+    start = time.perf_counter()
+    try:
+        task = load_task(domain, problem, unit_cost=unit_cost, seconds=seconds, memory_mb=memory_mb)
+    except LimitReached as reached:
+        return _no_result(reached, json=json, quiet=quiet)
+    if not quiet:
+        warn(task.warnings)
+    left = None if seconds is None else max(_MIN_SECONDS, seconds - (time.perf_counter() - start))
+    start = time.perf_counter()
+    if load is not None:
+        function = files.load(task, load)
+    else:
+        function = Dominance(
+            task,
+            factors=factors,
+            max_transitions=max_transitions,
+            max_seconds=left,
+            max_memory_mb=memory_mb,
+        )
+    spent = time.perf_counter() - start
+    if save is not None:
+        files.save(function, save)
+    if json:
+        emit_json(_as_json(task, function, spent))
+    else:
+        _show(task, function)
+        _summarise(function, spent, quiet=quiet)
+    return ExitCode.NOTHING_FOUND
+
+
+def _no_result(reached: LimitReached, *, json: bool, quiet: bool) -> int:
+    if json:
+        emit_json({"limit": reached.limit, "details": [], "warnings": [str(reached)]})
+    else:
+        print("limit")
+        note(str(reached), quiet=quiet)
+    return ExitCode.NOTHING_FOUND
+
+
+def _variable_text(task: "Task", variable: int) -> str:
+    """A variable by its first facts: numbers would mean nothing outside this process."""
+    names = [task.fact_name(variable, value) for value in range(task.domain_sizes[variable])]
+    shown = [name or "none of those" for name in names[:_SHOWN_FACTS]]
+    return ", ".join(shown) + (", ..." if len(names) > _SHOWN_FACTS else "")
+
+
+def _factors(task: "Task", function: "Dominance") -> list[dict[str, Any]]:
+    return [
+        {**factor, "variables": [_variable_text(task, variable) for variable in factor["variables"]]}
+        for factor in function.describe()
+    ]
+
+
+def _as_json(task: "Task", function: "Dominance", seconds: float) -> dict[str, object]:
+    return {
+        "factors": function.factors,
+        "max_transitions": function.max_transitions,
+        "order": function.order,
+        "labels": function.num_labels,
+        "limit": function.limit,
+        "fallback": function.is_fallback,
+        "seconds": round(seconds, 6),
+        "details": _factors(task, function),
+        "warnings": task.warnings,
+    }
+
+
+def _show(task: "Task", function: "Dominance") -> None:
+    print(f"{'factor':>6} {'states':>8} {'transitions':>11} {'tau moves':>9} {'D > -inf':>8}  variables")
+    for number, factor in enumerate(_factors(task, function), start=1):
+        print(
+            f"{number:>6} {factor['states']:>8} {factor['transitions']:>11} {factor['tau_moves']:>9} "
+            f"{factor['finite_share']:>8.1%}  {'; '.join(factor['variables'])}"
+        )
+
+
+def _summarise(function: "Dominance", seconds: float, *, quiet: bool) -> None:
+    if function.limit is not None:
+        kept = "distances by tau moves" if function.is_fallback else f"{function.factors} factors"
+        note(
+            f"the limit on {function.limit} was hit: what is left ({kept}) is sound, but weaker", quiet=quiet
+        )
+    note(f"{function.factors} factors, {function.num_labels} labels, {seconds:.3f} s", quiet=quiet)

@@ -1,0 +1,131 @@
+"""`morph` and `bounds`: other states' plans, carried over by a dominance function ([23])."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from misstep._core import BoundStore, Dominance, State
+from misstep.errors import DominanceDefect
+from misstep.evidence import Claim, Plan, plan_claim
+from misstep.lab import Lab
+from misstep.oracle import Case
+from misstep.plugins import option
+
+Factors = Literal["merged", "atomic"]
+
+
+@dataclass(frozen=True)
+class Morph:
+    """SMO: states that differ in one variable; what the policy costs there bounds what is possible here."""
+
+    name = "morph"
+    most: int = option(10, "morphed states for one test state")
+    factors: Factors = option("merged", "`merged` by merge-and-shrink, or `atomic`: one a variable")
+    max_transitions: int = option(10_000, "of a merged factor")
+    max_seconds: float = option(60.0, "for the dominance function")
+
+    def bind(self, lab: Lab, /) -> "BoundMorph":
+        """The oracle on a lab; computes the dominance function."""
+        return BoundMorph(self, lab, dominance_of(lab, self))
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """BMO: upper bounds kept for all states met, spread by dominance, policy edges and a short search."""
+
+    name = "bounds"
+    lookahead: int = option(100, "expansions of a greedy search where comparisons bring nothing")
+    factors: Factors = option("merged", "`merged` by merge-and-shrink, or `atomic`: one a variable")
+    max_transitions: int = option(10_000, "of a merged factor")
+    max_seconds: float = option(60.0, "for the dominance function")
+    maximise_gap: bool = option(False, "go on with known bugs for larger gaps")
+
+    def bind(self, lab: Lab, /) -> "BoundBounds":
+        """The oracle on a lab; computes the dominance function."""
+        dominance = dominance_of(lab, self)
+        store = BoundStore(dominance, lookahead=self.lookahead, maximise_gap=self.maximise_gap)
+        return BoundBounds(self, lab, store)
+
+
+def dominance_of(lab: Lab, part: Morph | Bounds) -> Dominance:
+    """The dominance function that all oracles with the same options share."""
+
+    def make() -> Dominance:
+        made = Dominance(
+            lab.task,
+            factors=part.factors,
+            max_transitions=part.max_transitions,
+            max_seconds=lab.seconds_left(part.max_seconds),
+            max_memory_mb=lab.max_memory_mb,
+            stop=lab.stop,
+        )
+        if made.limit is not None:
+            lab.limits_hit.add(f"dominance: {made.limit}")
+        return made
+
+    return lab.shared(("dominance", part.factors, part.max_transitions), make)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundMorph:
+    """The oracle at work (Algorithm 1)."""
+
+    part: Morph
+    lab: Lab
+    dominance: Dominance
+
+    def claims(self, case: Case, /) -> Iterator[Claim]:
+        """A plan carried over from a morphed state on which the policy does better."""
+        state = case.entry.state
+        morphs = self.dominance.morph(state, most=self.part.most, seed=self.lab.seed + case.entry.id)
+        for morphed, value in morphs:
+            below = min(case.cost.lo, self.lab.best(state).hi) + value
+            if below <= 0:
+                continue
+            runs = self.lab.run([morphed])
+            if runs and runs[0].outcome == "solved" and runs[0].spent < below:
+                try:
+                    carried = self.dominance.carry(morphed, runs[0].actions, state)
+                except DominanceDefect as error:
+                    self.lab.limits_hit.add(f"{self.part.name}: a plan could not be built: {error}")
+                    continue
+                yield plan_claim(state, carried, self.part.name)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundBounds:
+    """The oracle at work (Algorithms 3 to 5)."""
+
+    part: Bounds
+    lab: Lab
+    store: BoundStore
+
+    def claims(self, case: Case, /) -> Iterator[Claim]:
+        """Plans of the case's state, and of pool states that it helps to decide about."""
+        run = case.run
+        self.store.add_run(
+            run.states, run.actions, run.outcome, max_seconds=self.lab.seconds_left(), stop=self.lab.stop
+        )
+        yield from self._flagged(case.entry.state)
+
+    def learn(self, claim: Claim, /) -> Iterator[Claim]:
+        """A plan from elsewhere bounds other states too."""
+        if isinstance(claim.evidence, Plan) and claim.evidence.cost < self.store.bound(claim.state):
+            self.store.add_plan(claim.state, list(claim.evidence.actions))
+            yield from self._flagged(None)
+
+    def _flagged(self, wanted: State | None) -> Iterator[Claim]:
+        states = [s for s in self.store.take_flagged() if s != wanted and self.lab.is_in_pool(s)]
+        if wanted is not None:
+            states.append(wanted)  # the last one: nobody listens any more once the case is decided
+        for state in states:
+            bound = self.store.bound(state)
+            if bound == math.inf or bound >= self.lab.best(state).hi:
+                continue
+            try:
+                plan = self.store.plan_of(state)
+            except DominanceDefect as error:
+                self.lab.limits_hit.add(f"{self.part.name}: a plan could not be built: {error}")
+                continue
+            yield plan_claim(state, plan, self.part.name)

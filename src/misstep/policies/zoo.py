@@ -1,0 +1,40 @@
+"""`zoo:NAME`: trained policies that come with misstep."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.resources import as_file, files
+
+from misstep.errors import InputError
+from misstep.policy import Policy, PolicyPart, make_policy_part
+from misstep.suggest import did_you_mean
+from misstep.task import Task
+
+
+@dataclass(frozen=True)
+class Zoo:
+    """A trained policy that comes with misstep: `courier`, for the tasks of the bundled courier domain."""
+
+    name: str = field(metadata={"help": "which one"})
+
+    def bind(self, task: Task, /) -> Policy:
+        """The policy on this task; PolicyError where it was trained on another domain."""
+        with _opened(self.name) as part:
+            return part.bind(task)
+
+
+def zoo_files() -> dict[str, str]:
+    """The bundled policies by name. Files are called NAME.KIND.EXTENSION, KIND being that of the policy."""
+    found = sorted(entry.name for entry in (files("misstep") / "data" / "zoo").iterdir())
+    return {file.partition(".")[0]: file for file in found}
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[PolicyPart]:
+    known = zoo_files()
+    if name not in known:
+        hint = did_you_mean(name, known) or f"there are: {', '.join(known)}"
+        raise InputError(f"policy `zoo:{name}`: no policy of this name comes with misstep; {hint}")
+    kind = known[name].split(".")[1]
+    with as_file(files("misstep") / "data" / "zoo" / known[name]) as path:
+        yield make_policy_part(f"{kind}:{path}")
