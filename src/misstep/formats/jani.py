@@ -168,6 +168,6 @@ def _plain_goals(known: list[tuple[dict[str, Json], Path]], unsafe: str | None) 
     for entry, _ in known:
         expression = _expression(entry)
         values = expression.get("values")
-        exists = entry.get("name") != unsafe and expression.get("fun") == "∃" and isinstance(values, dict)
-        if exists and values.get("op") == "F":
+        exists = entry.get("name") != unsafe and expression.get("fun") == "∃"
+        if exists and isinstance(values, dict) and values.get("op") == "F":
             yield values.get("exp")

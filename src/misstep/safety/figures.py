@@ -52,8 +52,9 @@ def _frame(title: str, x_label: str, y_label: str, y: Axis, x: Axis | None) -> l
         at = f"{y(value):.1f}"
         lines.append(f'<text x="{LEFT - 4}" y="{at}" dy="3" text-anchor="end">{value:g}</text>')
         lines.append(f'<line x1="{LEFT}" y1="{at}" x2="{WIDTH - RIGHT}" y2="{at}" stroke="#eee"/>')
-    for value in [] if x is None else x.ticks():
-        at, low = f"{x(value):.1f}", HEIGHT - BOTTOM
+    places = [] if x is None else [(value, f"{x(value):.1f}") for value in x.ticks()]
+    for value, at in places:
+        low = HEIGHT - BOTTOM
         lines.append(f'<text x="{at}" y="{low + 12}" text-anchor="middle">{value:g}</text>')
         lines.append(f'<line x1="{at}" y1="{TOP}" x2="{at}" y2="{low}" stroke="#eee"/>')
     frame = f'x="{LEFT}" y="{TOP}" width="{WIDTH - LEFT - RIGHT}" height="{HEIGHT - TOP - BOTTOM}"'
