@@ -213,6 +213,8 @@ class OptimalPolicy:
 
     def choose(self, state: tuple[int, ...]) -> core.Action | None:
         exact, best = self.case.exact, None
+        if state not in exact:  # morphed states need not be reachable
+            return None
         for number, action in enumerate(self.case.reference.actions):
             if action.applicable(state):
                 after = action.apply(state)
