@@ -225,7 +225,8 @@ void bind_game(nb::module_& m) {
             "model"_a, "unsafe"_a, "goal"_a.none() = nb::none(), nb::kw_only(),
             "policy"_a.none() = nb::none(), "horizon"_a.none() = nb::none(), "epsilon"_a = 1e-5,
             "normalised"_a = false, "by_edge"_a = false,
-            "by_edge says how outcomes are drawn: an enabled edge of the label, all equally likely, then an outcome "
+            "by_edge says how outcomes are drawn: an enabled edge of the label, all equally likely, then an "
+            "outcome "
             "by its probability; otherwise all outcome states of the label are equally likely.")
         .def("values", &values, "state"_a,
              nb::sig("def values(self, state: int) -> list[int | float | bool]"),
@@ -278,7 +279,8 @@ void bind_game(nb::module_& m) {
                 return weights;
             },
             "state"_a, "label"_a,
-            "Relative weights of the outcomes of a move, in the order of moves(); empty where all are equally "
+            "Relative weights of the outcomes of a move, in the order of moves(); empty where all are "
+            "equally "
             "likely.")
         .def_prop_ro("policy_calls", &JaniGame::policy_calls)
         .def_prop_ro(

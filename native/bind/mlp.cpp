@@ -1,4 +1,6 @@
 // Networks and tree ensembles for Python, evaluated in batches; policies over their scores.
+#include "nn/mlp.hpp"
+
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -9,7 +11,6 @@
 #include <algorithm>
 
 #include "bind/bind.hpp"
-#include "nn/mlp.hpp"
 #include "nn/trees.hpp"
 #include "safety/policy.hpp"
 #include "util/error.hpp"
@@ -90,7 +91,8 @@ void bind_mlp(nb::module_& m) {
                                         std::move(values));
             },
             "inputs"_a, "base"_a, "roots"_a, "nodes"_a, "values"_a,
-            "Nodes are (feature, split, below, above, output); a leaf has feature -1 and adds the `above` values "
+            "Nodes are (feature, split, below, above, output); a leaf has feature -1 and adds the `above` "
+            "values "
             "from values[below] on to the outputs from `output` on.");
     m.def(
         "score_policy",
@@ -111,7 +113,7 @@ void bind_mlp(nb::module_& m) {
                 out.push_back(static_cast<std::uint32_t>(found - model->labels.begin()));
             }
             return std::make_shared<misstep::safety::ScorePolicy>(std::move(network), std::move(in),
-                                                                std::move(out), filter);
+                                                                  std::move(out), filter);
         },
         "model"_a, "network"_a, "inputs"_a, "outputs"_a, nb::kw_only(), "filter"_a,
         "argmax over the outputs, the first of equals; with the filter only over applicable labels.");

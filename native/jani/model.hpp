@@ -19,8 +19,8 @@ struct Options {
     bool ignore_rates = false;                            // read ma and ctmc models as plain non-determinism
     OutOfBounds integers = OutOfBounds::error;            // allow is not possible for packed integers
     OutOfBounds reals = OutOfBounds::allow;
-    bool keep_impossible = false;   // outcomes of probability 0 may happen, too
-    std::uint32_t box_points = 0;   // how many values stand for a real box; 0: such a model is refused
+    bool keep_impossible = false;  // outcomes of probability 0 may happen, too
+    std::uint32_t box_points = 0;  // how many values stand for a real box; 0: such a model is refused
 };
 
 struct Variable {

@@ -88,8 +88,7 @@ void Successors::expand(std::uint32_t state) {
 void Successors::collect(const EdgeTree& tree, const Instance& in, std::vector<std::uint32_t>& enabled) {
     for (const EdgeTree* node = &tree; node; node = node->others.get()) {
         for (std::uint32_t e : node->edges)
-            if (!in.edges[e].guarded || program_.test(in.edges[e].guard, frame_.data()))
-                enabled.push_back(e);
+            if (!in.edges[e].guarded || program_.test(in.edges[e].guard, frame_.data())) enabled.push_back(e);
         if (node->children.empty()) continue;
         const auto index = static_cast<std::size_t>(frame_[node->slot].i - node->lower);
         if (index < node->children.size() && node->children[index])

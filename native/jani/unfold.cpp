@@ -66,7 +66,7 @@ struct Candidate {
 };
 
 std::vector<Candidate> box(Model& model, const Json& assignment, Type type, const Path& path,
-                       const Scope& scope) {
+                           const Scope& scope) {
     const Json& lower = path.need(assignment, "lower-bound");
     const Json& upper = path.need(assignment, "upper-bound");
     const Json condition = binary("≤", lower, upper);
@@ -74,8 +74,9 @@ std::vector<Candidate> box(Model& model, const Json& assignment, Type type, cons
     if (type == Type::real) {
         const std::uint32_t points = model.options.box_points;
         if (points < 2)
-            path.unsupported("a real value anywhere between two bounds; give a number of points (at least 2) "
-                             "that stand for it (--box-points)");
+            path.unsupported(
+                "a real value anywhere between two bounds; give a number of points (at least 2) "
+                "that stand for it (--box-points)");
         for (std::uint32_t k = 0; k < points; ++k) {
             Json part = binary("*", binary("-", upper, lower), real(static_cast<double>(k) / (points - 1)));
             values.push_back({binary("+", lower, std::move(part)), condition, real(points)});

@@ -9,8 +9,8 @@ namespace misstep::nn {
 
 class TreeEnsemble final : public Scorer {
   public:
-    // An inner node sends inputs[feature] < split to `below`, everything else to `above`. A leaf (feature < 0)
-    // adds values[below], values[below + 1], ... (`above` of them) to the outputs from `output` on.
+    // An inner node sends inputs[feature] < split to `below`, everything else to `above`. A leaf (feature <
+    // 0) adds values[below], values[below + 1], ... (`above` of them) to the outputs from `output` on.
     struct Node {
         std::int32_t feature;
         double split;

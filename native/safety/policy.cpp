@@ -8,7 +8,7 @@
 namespace misstep::safety {
 
 ScorePolicy::ScorePolicy(std::shared_ptr<const nn::Scorer> network, std::vector<Input> inputs,
-                     std::vector<std::uint32_t> outputs, bool filter)
+                         std::vector<std::uint32_t> outputs, bool filter)
     : network_(std::move(network)),
       inputs_(std::move(inputs)),
       outputs_(std::move(outputs)),
@@ -22,7 +22,7 @@ ScorePolicy::ScorePolicy(std::shared_ptr<const nn::Scorer> network, std::vector<
 }
 
 std::uint32_t ScorePolicy::choose(const jani::Value* frame, std::span<const std::uint32_t> applicable,
-                                std::vector<double>& scores) {
+                                  std::vector<double>& scores) {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
         const jani::Value value = frame[inputs_[i].slot];
         in_[i] = inputs_[i].real ? value.d : static_cast<double>(value.i);

@@ -32,7 +32,7 @@ struct Input {
 class ScorePolicy final : public Policy {
   public:
     ScorePolicy(std::shared_ptr<const nn::Scorer> network, std::vector<Input> inputs,
-              std::vector<std::uint32_t> outputs, bool filter);
+                std::vector<std::uint32_t> outputs, bool filter);
     std::uint32_t choose(const jani::Value* frame, std::span<const std::uint32_t> applicable,
                          std::vector<double>& scores) override;
 
