@@ -24,18 +24,18 @@ void BoundLookahead::search() {
         // Whatever comes of it costs more than what is known.
         if (nodes_.node(id).g >= store_.infos_[start_].bound) continue;
         if (improve(id) && !store_.options_.maximise_gap && store_.infos_[start_].is_flagged) return;
-        if (space_.is_goal(nodes_.state(id)))
-            return;  // greedy: states beyond are reached more cheaply from it
+        if (space_.is_goal(nodes_.state(id))) continue;
         expand(id);
     }
 }
 
 bool BoundLookahead::pop(StateId& id) {
     while (!open_.empty() || !oldest_.empty()) {
-        takes_oldest_ = oldest_.empty() ? false : open_.empty() || !takes_oldest_;
-        id = takes_oldest_ ? oldest_.pop() : open_.pop();
+        bool takes_oldest = !oldest_.empty() && (open_.empty() || turn_ % kTurns == kTurns - 1);
+        id = takes_oldest ? oldest_.pop() : open_.pop();
         if (is_popped_[id]) continue;
         is_popped_[id] = true;
+        ++turn_;
         return true;
     }
     return false;

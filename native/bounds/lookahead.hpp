@@ -25,7 +25,8 @@ class BoundLookahead : BestFirstSearch<Node, TieBreak::kLastIn> {
     // newest first runs to a goal, oldest first looks around.
     OpenList<TieBreak::kFirstIn> oldest_;
     std::vector<bool> is_popped_;
-    bool takes_oldest_ = false;
+    static constexpr std::uint64_t kTurns = 4;
+    std::uint64_t turn_ = 0;
 };
 
 }  // namespace misstep
