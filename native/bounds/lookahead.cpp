@@ -19,13 +19,26 @@ void BoundLookahead::search() {
     nodes_.node(first) = {kNoState, kNoAction, 0};
     fresh_.assign(1, first);
     expand(first);
-    while (!open_.empty() && within_limits()) {
-        StateId id = open_.pop();
+    StateId id = first;
+    while (within_limits() && pop(id)) {
+        // Whatever comes of it costs more than what is known.
+        if (nodes_.node(id).g >= store_.infos_[start_].bound) continue;
         if (improve(id) && !store_.options_.maximise_gap && store_.infos_[start_].is_flagged) return;
-        if (space_.is_goal(nodes_.state(id)))
-            return;  // greedy: states beyond are reached more cheaply from it
+        if (space_.is_goal(nodes_.state(id))) continue;
         expand(id);
     }
+}
+
+bool BoundLookahead::pop(StateId& id) {
+    while (!open_.empty() || !oldest_.empty()) {
+        bool takes_oldest = !oldest_.empty() && (open_.empty() || turn_ % kTurns == kTurns - 1);
+        id = takes_oldest ? oldest_.pop() : open_.pop();
+        if (is_popped_[id]) continue;
+        is_popped_[id] = true;
+        ++turn_;
+        return true;
+    }
+    return false;
 }
 
 // Whether the way through this state is better than what was known of the start.
@@ -72,7 +85,11 @@ void BoundLookahead::expand(StateId id) {
     }
     const std::vector<Cost>& values = evaluate(fresh_);
     for (std::size_t i = 0; i < fresh_.size(); ++i)
-        if (values[i] != kInfinity) open_.push(static_cast<std::uint64_t>(values[i]), fresh_[i]);
+        if (values[i] != kInfinity) {
+            open_.push(static_cast<std::uint64_t>(values[i]), fresh_[i]);
+            oldest_.push(static_cast<std::uint64_t>(values[i]), fresh_[i]);
+        }
+    is_popped_.resize(nodes_.registry().size());
 }
 
 }  // namespace misstep

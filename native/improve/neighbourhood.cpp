@@ -10,6 +10,11 @@ namespace {
 constexpr std::uint64_t kExpandedTogether =
     16;  // fills the lanes of the batched heuristic; fewer at a time find less in the same time
 
+template <class Major, class Minor>
+std::uint64_t key(Major major, Minor minor) {
+    return (static_cast<std::uint64_t>(major) << 32) | static_cast<std::uint32_t>(minor);
+}
+
 }  // namespace
 
 Neighbourhood::Neighbourhood(const StateSpace& space, const Word* start, ExpansionOrder order)
@@ -59,7 +64,7 @@ std::optional<std::vector<ActionId>> Neighbourhood::step(std::uint64_t max_expan
     fresh_.clear();
     std::uint64_t left = order_ == ExpansionOrder::kPromising ? kExpandedTogether : 1;
     for (left = std::min(left, max_expansions); left > 0 && has_more();) {
-        StateId id = open_.pop();
+        StateId id = pop();
         Node& node = nodes_.node(id);
         ++work_;
         if (node.closed) continue;
@@ -130,13 +135,22 @@ void Neighbourhood::open_fresh() {
     }
 }
 
+// Among equally promising states those near the plan and those near the goal take turns: either order alone
+// misses much on some task.
 void Neighbourhood::push(StateId id) {
     const Node& node = nodes_.node(id);
-    const std::uint64_t major = order_ == ExpansionOrder::kNearest
-                                    ? node.distance
-                                    : static_cast<std::uint64_t>(add_costs(node.g, node.h));
-    const Cost minor = order_ == ExpansionOrder::kNearest ? node.g : static_cast<Cost>(node.distance);
-    open_.push((major << 32) | static_cast<std::uint32_t>(minor), id);
+    if (order_ == ExpansionOrder::kNearest) {
+        open_.push(key(node.distance, node.g), id);
+    } else {
+        const Cost f = add_costs(node.g, node.h);
+        open_.push(key(f, node.distance), id);
+        open_to_goal_.push(key(f, node.h), id);
+    }
+}
+
+StateId Neighbourhood::pop() {
+    turn_ = !turn_;
+    return turn_ || open_to_goal_.empty() ? open_.pop() : open_to_goal_.pop();
 }
 
 // Goes on with a suffix of the plan, where one is applicable.

@@ -27,7 +27,9 @@ class Neighbourhood final : public Improver {
     bool has_more() const override { return !open_.empty(); }
     bool is_complete() const override { return true; }
     std::uint64_t expanded() const override { return expanded_; }
-    std::size_t bytes() const override { return registry_bytes_ + open_.size() * sizeof(StateId); }
+    std::size_t bytes() const override {
+        return registry_bytes_ + (open_.size() + open_to_goal_.size()) * sizeof(StateId);
+    }
 
   private:
     struct Node {
@@ -44,6 +46,7 @@ class Neighbourhood final : public Improver {
     void reach(StateId from, ActionId action, const Word* state, std::uint64_t hash);
     void open_fresh();
     void push(StateId id);
+    StateId pop();
     void rejoin(StateId id);
     void replay(StateId id);
     void found(StateId id, std::span<const ActionId> rest);
@@ -56,6 +59,8 @@ class Neighbourhood final : public Improver {
     NodeStore<Node> nodes_;
     Successors successors_;
     OpenList<TieBreak::kFirstIn> open_;
+    OpenList<TieBreak::kFirstIn> open_to_goal_;  // the same states in another order; only for kPromising
+    bool turn_ = false;
     std::uint64_t expanded_ = 0;
     std::size_t registry_bytes_ = 0;
     const KnownPlan* plan_ = nullptr;

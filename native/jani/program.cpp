@@ -160,6 +160,10 @@ std::uint32_t Program::value(const Expr* e) {
             emit(real ? Code::multiply_real : Code::multiply, dst, a, b);
             break;
         default:
+            if (!real && (e->op == Op::minimum || e->op == Op::maximum)) {
+                emit(e->op == Op::minimum ? Code::minimum : Code::maximum, dst, a, b);
+                break;
+            }
             emit(Code::other, dst, a, b,
                  static_cast<std::uint32_t>(e->op) << 8 | static_cast<std::uint32_t>(e->args[0]->type));
     }

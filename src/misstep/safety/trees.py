@@ -15,7 +15,7 @@ Node = tuple[int, float, int, int, int]
 
 
 def read_trees(path: Path, inputs: int) -> TreeEnsemble:
-    """Read `{"base_scores": [...], "trees": [...]}`, after Veritas.
+    """Read `{"base_scores": [...], "trees": [...]}`.
 
     The trees are one list for each output, with a number at each leaf, or one list for all, with one number
     an output at each leaf. A tree is `{"leaf_value": x}` or `{"feat_id": i, "split_value": v, "lt": tree,
