@@ -126,11 +126,11 @@ def _write(
     horizon: int | None,
     policy: str | None,
 ) -> None:
-    from misstep.safety.campaign import RunDirectory, Settings
+    from misstep.safety.campaign import Settings, run_directory
     from misstep.safety.certificate import make_certificate
 
     settings = Settings(decider=judge.algorithm, radius=r, horizon=horizon)
-    folder = RunDirectory(out, task, settings, policy or "none")
+    folder = run_directory(out, task, settings, policy or "none")
     safe = result["verdict"] == "safe"
     certificate = make_certificate(
         task,

@@ -61,7 +61,7 @@ def test(
 
     Example: misstep safety test model.jani --properties p.jani --policy nnet:net.jani2nnet --runs 1000
     """
-    from misstep.safety.campaign import RunDirectory, SafetyTest, Settings
+    from misstep.safety.campaign import SafetyTest, Settings, run_directory
 
     task = reading.load(model)
     native_policy = find_policy(policy, task, filter=filter)
@@ -82,7 +82,7 @@ def test(
         seed=seed,
         shield=shield,
     )
-    folder = None if out is None else RunDirectory(out, task, settings, policy or str(task.files.network))
+    folder = None if out is None else run_directory(out, task, settings, policy or str(task.files.network))
     safety_test = SafetyTest(task, native_policy, settings, out=folder)
     try:
         for event in safety_test.events():

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import platform
 import random
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from misstep._core import Decider, JaniGame, SafetyFuzzer, SafetyPolicy
-from misstep.errors import InputError
 from misstep.safety.analysis import Analyst, Budget, Findings
 from misstep.safety.certificate import make_certificate
 from misstep.safety.model import SafetyTask
 from misstep.safety.shield import ShieldReport, measure
 from misstep.safety.verify import MODEL
+from misstep.store import RunDirectory
 
 Event = dict[str, Any]
 
@@ -70,50 +68,17 @@ class Result:
         self.reasons |= found.reasons
 
 
-class RunDirectory:
-    """Where a test is written: events as they come, certificates, and the model to check them against."""
-
-    def __init__(self, path: Path, task: SafetyTask, settings: Settings, policy: str) -> None:
-        self.path = path
-        try:
-            (path / "bugs").mkdir(parents=True, exist_ok=True)
-            if (path / "events.jsonl").exists():
-                raise InputError(f"{path}: there is a run already; choose another --out")
-            (path / MODEL).write_text(task.files.model, encoding="utf-8")
-            (path / "config.toml").write_text(
-                _toml({"model": task.files.file, "policy": policy, **asdict(settings)})
-            )
-            environment = {
-                "python": platform.python_version(),
-                "machine": platform.machine(),
-                "seed": settings.seed,
-            }
-            digest = hashlib.sha256(task.files.model.encode()).hexdigest()
-            (path / "env.json").write_text(json.dumps({**environment, "model_sha256": digest}) + "\n")
-            self._events: TextIO = (path / "events.jsonl").open("a", encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"{path}: cannot write there: {error.strerror}") from None
-
-    def event(self, event: Event) -> None:
-        """Append; a line is on its way to the disk before the next run starts."""
-        self._events.write(json.dumps(event) + "\n")
-        self._events.flush()
-
-    def certificate(self, name: str, certificate: dict[str, Any]) -> None:
-        """Write one certificate, complete or not at all."""
-        target = self.path / "bugs" / f"{name}.json"
-        draft = target.with_suffix(".part")
-        draft.write_text(json.dumps(certificate) + "\n", encoding="utf-8")
-        draft.replace(target)
-
-    def close(self) -> None:
-        """End the event log."""
-        self._events.close()
-
-
-def _toml(values: dict[str, Any]) -> str:
-    lines = [f"{key} = {json.dumps(value)}" for key, value in values.items() if value is not None]
-    return "\n".join(lines) + "\n"
+def run_directory(path: Path, task: SafetyTask, settings: Settings, policy: str) -> RunDirectory:
+    """Where a test is written, with the model that its certificates are checked against."""
+    return RunDirectory(
+        path,
+        config={"model": task.files.file, "policy": policy, **asdict(settings)},
+        environment={
+            "seed": settings.seed,
+            "model_sha256": hashlib.sha256(task.files.model.encode()).hexdigest(),
+        },
+        files={MODEL: task.files.model},
+    )
 
 
 class SafetyTest:
