@@ -11,6 +11,7 @@ from typing import Any
 from misstep import _core as core
 from misstep.biases.native import NoBias
 from misstep.campaign import Campaign, Settings
+from misstep.cli.test import DEFAULT_ORACLE
 from misstep.events import BugFound, Cleared, Tested
 from misstep.fuzz import Fuzz, Refined
 from misstep.oracle import OraclePart, make_oracles
@@ -30,6 +31,11 @@ ORACLES = (
     "planner:ehc",
     "perfect",
     "landmarks+lookahead+perfect",
+    "improve:max_expansions=20",
+    "improve/ehc",
+    "undo",
+    "inverse",
+    DEFAULT_ORACLE,
     "morph",
     "morph:factors=atomic",
     "bounds:0",
@@ -173,7 +179,7 @@ def check_oracles(case: Case) -> None:
     case = with_clear_names(case)
     rng = random.Random(f"oracles {case.seed}")
     for policy in policies(case):
-        oracle = rng.choice(ORACLES)
+        oracle = ORACLES[(case.seed + isinstance(policy, RandomPolicy)) % len(ORACLES)]
         campaign = check_campaign(case, policy, make_oracles([oracle]), rng)
         if oracle.endswith("perfect") and campaign.settings.max_steps > 2:
             assert campaign.result.unknown == 0
