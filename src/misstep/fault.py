@@ -28,7 +28,7 @@ class Fault:
         return None if self.action is None else self.action.name.strip("()").split(" ")[0]
 
 
-def localise(lab: Lab, run: Run, *, effort: float = 1e7, max_seconds: float = 10.0) -> Fault | None:
+def localise(lab: Lab, run: Run, *, effort: float = 5e6, max_seconds: float = 10.0) -> Fault | None:
     """The first decision on a run that is proven to be at fault, None where no proof was found.
 
     Landmarks are tried before searches: their proofs can be checked again. Upper bounds of the states on the

@@ -72,9 +72,16 @@ class BoundImprove:
     def _climbed(self, case: Case) -> Iterator[Claim]:
         if self.climb is None:
             return
-        limits = Limits(None, self.lab.seconds_left(self.part.max_seconds), self.part.max_memory_mb)
-        found = self.climb.run(self.lab.task, state=case.entry.state, limits=limits)
+        state, task = case.entry.state, self.lab.task
+        # An expansion evaluates all successors, each in time that grows with the actions of the task.
+        work = (len(task.actions) + 1) * (len(task.applicable(state)) + 1)
+        limits = Limits(
+            int(1 + 2 * self.part.effort // work),
+            self.lab.seconds_left(self.part.max_seconds),
+            self.part.max_memory_mb,
+        )
+        found = self.climb.run(task, state=state, limits=limits)
         if found.limit is not None:
             self.lab.limits_hit.add(f"{self.part.name}: {found.limit}")
         if found.outcome == "solved":
-            yield plan_claim(case.entry.state, found.plan, self.part.name)
+            yield plan_claim(state, found.plan, self.part.name)

@@ -116,6 +116,8 @@ def reaches_goal(task: Task, state: State, without: Collection[str] = ()) -> boo
             if needs[number] == 0:
                 ready.append(task.actions[number])
         if not new and ready and (action := ready.pop()).name not in without:
-            new += action.effect.items() - reached
-            reached |= action.effect.items()
+            for fact in action.effect.items():
+                if fact not in reached:
+                    reached.add(fact)
+                    new.append(fact)
     return task.goal.items() <= reached
