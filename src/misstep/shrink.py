@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from misstep._core import Action, State, improve_plan
 from misstep.evidence import plan_claim
-from misstep.formats.sas import with_goal_state
+from misstep.formats.sas import with_goal
 from misstep.judge import Verdict
 from misstep.lab import Lab
 from misstep.oracle import Case, Panel
@@ -77,7 +77,7 @@ def _case(lab: Lab, entry: PoolEntry, state: State) -> Case | None:
 
 def _shorter(task: Task, walk: Sequence[Action], goal: State, max_expansions: int) -> tuple[Action, ...]:
     """A walk to a state is a plan of the task that has this state as its goal: improve it."""
-    towards = Task(with_goal_state(task.sas, goal.values), source=task.source)
+    towards = Task(with_goal(task.sas, dict(enumerate(goal.values))), source=task.source)
     by_index = [towards.actions[action.index] for action in walk]
     start = towards.state_from_values(task.initial_state.values)
     result = improve_plan(towards, start, by_index, max_expansions=max_expansions)

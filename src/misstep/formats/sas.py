@@ -1,6 +1,7 @@
 """SAS files: Fast Downward's text format for finite-domain tasks. The native core parses the text."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from misstep.formats.sexp import Source
@@ -20,7 +21,7 @@ def with_unit_cost(sas_text: str) -> str:
     return _METRIC.sub(r"\g<1>0\n", sas_text, count=1)
 
 
-def with_goal_state(sas_text: str, values: list[int]) -> str:
-    """The same task with one full state as its goal."""
-    pairs = "".join(f"{variable} {value}\n" for variable, value in enumerate(values))
-    return _GOAL.sub(f"begin_goal\n{len(values)}\n{pairs}end_goal\n", sas_text, count=1)
+def with_goal(sas_text: str, goal: Mapping[int, int]) -> str:
+    """The same task with another goal: a value for some variables, or for all."""
+    pairs = "".join(f"{variable} {value}\n" for variable, value in goal.items())
+    return _GOAL.sub(f"begin_goal\n{len(goal)}\n{pairs}end_goal\n", sas_text, count=1)

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 from misstep._core import Action, State, UndoProofs
 from misstep.evidence import Claim, plan_claim
+from misstep.formats.sas import with_goal
 from misstep.lab import Lab
 from misstep.oracle import Case
 from misstep.planners.native import GreedyBestFirst, Limits
 from misstep.plugins import option
 from misstep.pool import PoolEntry
+from misstep.task import Task
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,7 @@ class Undo:
     name = "undo"
     max_expansions: int = option(10_000, "of the search for a plan of the initial state")
     max_seconds: float = option(10.0, "for that search")
+    max_return: int = option(300, "expansions of a search for the way back where an action cannot be undone")
 
     def bind(self, lab: Lab, /) -> "BoundUndo":
         """The oracle on a lab."""
@@ -50,7 +53,7 @@ class BoundUndo:
         at: PoolEntry | None = case.entry
         while at is not None and at.parent is not None and at.walk:
             parent = self.lab.entry(at.parent)
-            undone = None if parent is None else self._undone(parent.state, at.walk)
+            undone = None if parent is None else self._undone(parent.state, at.state, at.walk)
             if parent is None or undone is None:
                 return
             back += undone
@@ -61,8 +64,19 @@ class BoundUndo:
                 return
             at = parent
 
-    def _undone(self, start: State, walk: tuple[Action, ...]) -> list[Action] | None:
-        return way_back(self.lab, start, walk, self.proofs.undo_plan)
+    def _undone(self, start: State, end: State, walk: tuple[Action, ...]) -> list[Action] | None:
+        back = way_back(self.lab, start, walk, self.proofs.undo_plan)
+        return self._searched(start, end) if back is None else back
+
+    def _searched(self, start: State, end: State) -> list[Action] | None:
+        """What cannot be undone everywhere may be undone here: a plan back to all that is of use in `start`."""
+        task = self.lab.task
+        used = self.lab.shared("used facts", lambda: _used_facts(task))
+        goal = {variable: value for variable, value in enumerate(start.values) if (variable, value) in used}
+        towards = Task(with_goal(task.sas, goal), source=task.source)
+        limits = Limits(self.part.max_return, self.lab.seconds_left(self.part.max_seconds))
+        found = GreedyBestFirst().run(towards, state=towards.state_from_values(end.values), limits=limits)
+        return [task.actions[a.index] for a in found.plan] if found.outcome == "solved" else None
 
     def _plan(self, entry: PoolEntry) -> tuple[Action, ...] | None:
         plan = self.lab.plan(entry.state)
@@ -95,6 +109,12 @@ class BoundInverse:
     def _inverse(self, action: Action, before: State) -> list[Action] | None:
         inverse = self.proofs.inverse(action, before)
         return None if inverse is None else [inverse]
+
+
+def _used_facts(task: Task) -> frozenset[tuple[int, int]]:
+    """Facts that a precondition or the goal asks for. A state without the others is no worse."""
+    needed = [fact for action in task.actions for fact in action.precondition]
+    return frozenset([*needed, *task.goal])
 
 
 def way_back(
