@@ -69,11 +69,11 @@ class BoundUndo:
         return self._searched(start, end) if back is None else back
 
     def _searched(self, start: State, end: State) -> list[Action] | None:
-        """What cannot be undone everywhere may be undone here: a plan back to all that is of use in `start`."""
+        """What cannot be undone everywhere may be undone here: a plan back to all that counts in `start`."""
         task = self.lab.task
         used = self.lab.shared("used facts", lambda: _used_facts(task))
         goal = {variable: value for variable, value in enumerate(start.values) if (variable, value) in used}
-        towards = Task(with_goal(task.sas, goal), source=task.source)
+        towards = Task(with_goal(task.sas, goal))
         limits = Limits(self.part.max_return, self.lab.seconds_left(self.part.max_seconds))
         found = GreedyBestFirst().run(towards, state=towards.state_from_values(end.values), limits=limits)
         return [task.actions[a.index] for a in found.plan] if found.outcome == "solved" else None
