@@ -98,7 +98,8 @@ class BoundPlanner:
             below=below,
         )
         if found.limit not in (None, "bound"):
-            self.lab.limits_hit.add(f"{self.name}: {found.limit}")
+            note = getattr(found, "note", "")  # what an external planner has to say
+            self.lab.limits_hit.add(f"{self.name}: {found.limit}" + (f" ({note})" if note else ""))
         if found.outcome == "solved":
             yield plan_claim(state, found.plan, self.name)
         if found.lower_bound > self.lab.best(state).lo:
