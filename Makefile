@@ -49,6 +49,8 @@ bench: $(VENV)/.built $(VENV)/.peers
 	$(BIN)/python -m benchmarks.fuzzing
 	$(BIN)/python -m benchmarks.asnet
 	$(BIN)/python -m benchmarks.gnn
+	$(BIN)/python -m benchmarks.dominance
+	$(BIN)/python -m benchmarks.peer_pools
 
 check: $(VENV)/.built
 	$(BIN)/ruff format --check .

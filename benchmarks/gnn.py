@@ -22,7 +22,8 @@ from tests.unit.gnn_reference import ReferenceGnn
 try:
     torch: Any = import_module("torch")
 except ImportError:
-    sys.exit("this benchmark compares with PyTorch: pip install torch==2.13.0")
+    print("graph networks are not measured: that needs PyTorch to compare with (pip install torch==2.13.0)")
+    sys.exit(0)
 
 TASKS = [
     ("blocks", "probBLOCKS-9-0"),

@@ -30,6 +30,9 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--localise", action="store_true")
     options = parser.parse_args()
+    if not DATA.is_dir():
+        print("no shared data: set MISSTEP_DATA or put it at ../shared/data")
+        return
     print(f"oracle: {options.oracle}")
     print(
         f"{'pool':42} solved  bugs (qual) cleared (search) unknown  seconds  policy   peer's bugs (seconds)"
