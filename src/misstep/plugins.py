@@ -18,6 +18,8 @@ from typing import Any, TypeVar
 from misstep.errors import InputError
 from misstep.suggest import did_you_mean
 
+# Options count or limit something; more than this means a typing error.
+_MAX_NUMBER = 2**31
 KINDS = ("search", "heuristic", "policy", "fuzzer", "bias", "oracle", "objective")
 
 T = TypeVar("T")
@@ -201,9 +203,12 @@ def _read_value(value: object, hint: Any, where: str) -> object:
         return value == "true"
     if hint in (int, float):
         try:
-            return hint(value)
+            number = hint(value)
         except ValueError:
             raise InputError(f"{where}: `{value}` is not a number ({hint.__name__})") from None
+        if not 0 <= number < _MAX_NUMBER:  # also false for NaN
+            raise InputError(f"{where}: {value} is not between 0 and {_MAX_NUMBER - 1}")
+        return number
     if hint is Path:
         return Path(value)
     return value

@@ -105,3 +105,11 @@ def test_every_heuristic_of_the_list_exists_in_the_core(courier):
     task = load(*courier)
     for part in list_parts("heuristic"):
         assert Heuristic(task, part.name)(task.initial_state) > 0
+
+
+@pytest.mark.parametrize(
+    "text", ["sample:depth=-1", "sample:share=nan", "sample:share=inf", "sample:limit=99999999999"]
+)
+def test_numbers_out_of_range_are_refused(text):
+    with pytest.raises(InputError, match="is not between 0 and"):
+        make_part("search", text)
