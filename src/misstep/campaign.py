@@ -10,13 +10,12 @@ from misstep.bound import Bound
 from misstep.certificate import is_search_based, make_certificate
 from misstep.errors import InputError
 from misstep.events import BugFound, Cleared, Event, Finished, PoolGrown, Tested
-from misstep.evidence import plan_claim
-from misstep.families import BugSummary, families, regions, share_with_unique_pair
+from misstep.families import BugSummary, families, share_with_unique_pair
 from misstep.fault import Fault, localise
 from misstep.fuzz import Fuzz
 from misstep.judge import Kind, Objective, Quantitative
 from misstep.lab import Lab
-from misstep.oracle import Case, OraclePart, Outcome, Panel
+from misstep.oracle import Case, OraclePart, Outcome, Panel, open_case
 from misstep.pool import PoolEntry
 from misstep.store import CLEARED, POOL, RunDirectory
 from misstep.task import Task
@@ -122,10 +121,8 @@ class Campaign:
             if lab.is_over:
                 return
             begin, policy = time.perf_counter(), self.graph.policy_seconds
-            case = Case(entry, run, lab.policy_cost(run))
-            if run.outcome == "solved":
-                lab.add(plan_claim(entry.state, run.actions, "policy"))
-                self.result.solved += 1
+            case = open_case(lab, entry, run)
+            self.result.solved += run.outcome == "solved"
             outcome = panel.test(case)
             event = self._judged(lab, panel, case, outcome)
             self.result.oracle_seconds += time.perf_counter() - begin - (self.graph.policy_seconds - policy)
@@ -200,7 +197,7 @@ class Campaign:
     def _finish(self, lab: Lab, start: float) -> Event:
         states = [bug.state for bug in self._bugs]
         self.result.families = families(self.task, self._bugs)
-        self.result.bug_regions = len(set(regions(self.task, states).values()))
+        self.result.bug_regions = len({family.region for family in self.result.families})
         self.result.unique_fact_pairs = share_with_unique_pair(states)
         self.result.limits_hit = sorted(lab.limits_hit)
         self.result.policy_seconds = self.graph.policy_seconds

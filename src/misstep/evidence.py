@@ -1,8 +1,9 @@
 """Claims: bounds on the best achievable cost of a state, each with evidence that can be checked."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from misstep._core import Action, State
 from misstep.bound import Bound
@@ -66,6 +67,43 @@ def landmark_claim(state: State, cuts: list[tuple[list[Action], int]] | None, or
         return Claim(state, Bound(math.inf, math.inf), DeadEnd(), oracle)
     lo = sum(share for _, share in cuts)
     return Claim(state, Bound(lo), Landmarks(tuple((tuple(a), share) for a, share in cuts)), oracle)
+
+
+class Found(Protocol):
+    """What claims need to know of a search's result."""
+
+    @property
+    def outcome(self) -> str:
+        """`solved`, `unsolvable` or `limit`."""
+        ...
+
+    @property
+    def limit(self) -> str | None:
+        """What ended it early."""
+        ...
+
+    @property
+    def lower_bound(self) -> float:
+        """Proven for every plan."""
+        ...
+
+    @property
+    def expanded(self) -> int:
+        """Expanded states."""
+        ...
+
+    @property
+    def plan(self) -> list[Action]:
+        """Empty without one."""
+        ...
+
+
+def search_claims(state: State, found: Found, search: str, oracle: str) -> Iterator[Claim]:
+    """The plan and the lower bound that a search found."""
+    if found.outcome == "solved":
+        yield plan_claim(state, found.plan, oracle)
+    if found.lower_bound > 0:
+        yield search_claim(state, found.lower_bound, search, found.expanded, oracle)
 
 
 def search_claim(state: State, lower_bound: float, search: str, expanded: int, oracle: str) -> Claim:

@@ -4,11 +4,10 @@ The decision a = pi(s) is at fault where c(a) + h*(successor) > h*(s). Proven wi
 lower bound of the successor exceed an upper bound of s. Beyond the papers, which leave it open.
 """
 
-import math
 from dataclasses import dataclass
 
 from misstep._core import Action, Run, State, search
-from misstep.evidence import Claim, plan_claim, search_claim
+from misstep.evidence import Claim, plan_claim, search_claims
 from misstep.lab import Lab
 
 
@@ -39,8 +38,7 @@ def localise(lab: Lab, run: Run, *, effort: float = 5e6, max_seconds: float = 10
     _spread_plans(lab, states, actions)
     left = effort / 2
     for state in states:
-        lab.claim_landmarks(state)
-        left -= lab.evaluation_effort(state)
+        left -= lab.evaluation_effort(state)  # claims the landmarks
         if left < 0 or lab.is_over:
             break
     found = _first(lab, states, actions, run)
@@ -59,7 +57,8 @@ def _spread_plans(lab: Lab, states: list[State], actions: list[Action]) -> None:
     """A plan of a later state makes one of each earlier state."""
     for step in range(len(actions) - 1, -1, -1):
         plan = lab.plan(states[step + 1])
-        if plan is not None and _cost(plan) + actions[step].cost < lab.best(states[step]).hi:
+        cost = lab.best(states[step + 1]).hi + actions[step].cost
+        if plan is not None and cost < lab.best(states[step]).hi:
             lab.add(plan_claim(states[step], (actions[step], *plan), "fault"))
 
 
@@ -76,15 +75,14 @@ def _first(lab: Lab, states: list[State], actions: list[Action], run: Run) -> Fa
 
 def _decision(lab: Lab, step: int, action: Action, state: State, after: State) -> Fault | None:
     plan, lower = lab.plan(state), lab.lower(after)
-    if plan is None or lower is None or not action.cost + lower.bound.lo > _cost(plan):
+    if plan is None or lower is None or not action.cost + lower.bound.lo > lab.best(state).hi:
         return None
     return Fault(step, action, plan, lower)
 
 
 def _search(lab: Lab, state: State, effort: float, max_seconds: float) -> float:
     """Tightens both bounds of a state by a bounded optimal search; the effort that was spent."""
-    best = lab.best(state)
-    if best.is_exact or effort <= 0:
+    if lab.best(state).is_exact or effort <= 0:
         return 0.0
     per_expansion = lab.expansion_effort(state)
     found = search(
@@ -95,12 +93,6 @@ def _search(lab: Lab, state: State, effort: float, max_seconds: float) -> float:
         max_seconds=lab.seconds_left(max_seconds),
         stop=lab.stop,
     )
-    if found.outcome == "solved" and found.cost is not None and found.cost < best.hi:
-        lab.add(plan_claim(state, found.plan, "fault"))
-    if found.lower_bound > best.lo:
-        lab.add(search_claim(state, found.lower_bound, "astar:lmcut", found.expanded, "fault"))
+    for claim in search_claims(state, found, "astar:lmcut", "fault"):
+        lab.add(claim)
     return found.expanded * per_expansion
-
-
-def _cost(plan: tuple[Action, ...]) -> float:
-    return math.fsum(action.cost for action in plan)

@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 from misstep._core import Run
 from misstep.bound import Bound
 from misstep.errors import InputError
-from misstep.evidence import Claim
+from misstep.evidence import Claim, plan_claim
 from misstep.judge import Kind, Objective, Quantitative, Verdict, judge
 from misstep.lab import Lab
 from misstep.plugins import make_part
@@ -21,6 +21,13 @@ class Case:
     entry: PoolEntry
     run: Run
     cost: Bound
+
+
+def open_case(lab: Lab, entry: PoolEntry, run: Run) -> Case:
+    """The case of a test state; where the policy solves it, its run is the first plan that is known."""
+    if run.outcome == "solved":
+        lab.add(plan_claim(entry.state, run.actions, "policy"))
+    return Case(entry, run, lab.policy_cost(run))
 
 
 class Oracle(Protocol):

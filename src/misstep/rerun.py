@@ -15,7 +15,7 @@ from misstep.judge import Objective, judge
 from misstep.lab import Lab
 from misstep.plugins import make_part
 from misstep.policy import make_policy_part
-from misstep.store import BUGS, CONFIG, ENVIRONMENT, read_object
+from misstep.store import BUGS, CONFIG, ENVIRONMENT, bug_files, read_object
 from misstep.task import Task, load, load_sas
 
 
@@ -48,8 +48,7 @@ class Rerun:
             if not (self.path / BUGS / f"{name}.json").is_file():
                 raise InputError(f"{self.path}: there is no bug {name}; `ls {self.path / BUGS}` shows all")
             return {name: read_object(self.path / BUGS / f"{name}.json")}
-        files = sorted((self.path / BUGS).glob("*.json"), key=lambda file: (len(file.stem), file.stem))
-        return {file.stem: read_object(file) for file in files}
+        return {file.stem: read_object(file) for file in bug_files(self.path)}
 
     def replay(self, certificates: dict[str, dict[str, Any]]) -> "list[Replayed]":
         """Asks the policy again from the state of each bug."""

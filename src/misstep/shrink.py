@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from misstep._core import Action, State, improve_plan
-from misstep.evidence import plan_claim
 from misstep.formats.sas import with_goal
 from misstep.judge import Verdict
 from misstep.lab import Lab
-from misstep.oracle import Case, Panel
+from misstep.oracle import Case, Panel, open_case
 from misstep.pool import PoolEntry
 from misstep.task import Task
 
@@ -69,10 +68,7 @@ def _case(lab: Lab, entry: PoolEntry, state: State) -> Case | None:
     runs = lab.run([state])
     if not runs:
         return None
-    run = runs[0]
-    if run.outcome == "solved":
-        lab.add(plan_claim(state, run.actions, "policy"))
-    return Case(PoolEntry(entry.id, state, entry.parent, entry.walk), run, lab.policy_cost(run))
+    return open_case(lab, PoolEntry(entry.id, state, entry.parent, entry.walk), runs[0])
 
 
 def _shorter(task: Task, walk: Sequence[Action], goal: State, max_expansions: int) -> tuple[Action, ...]:

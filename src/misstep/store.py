@@ -83,6 +83,11 @@ class RunDirectory:
         self.close()
 
 
+def bug_files(folder: Path) -> list[Path]:
+    """The certificates of bugs in a run directory, by number."""
+    return sorted((folder / BUGS).glob("*.json"), key=lambda path: (len(path.stem), path.stem))
+
+
 def read_log(path: Path) -> list[dict[str, Any]]:
     """The lines of a log; a last line that was cut off is left out. InputError names a damaged one."""
     try:

@@ -6,7 +6,7 @@ from typing import Any
 from misstep.errors import InputError
 from misstep.reference.certificate import check
 from misstep.reference.fdr import Task, parse
-from misstep.store import BUGS, CLEARED, EVENTS, TASK, read_log, read_object
+from misstep.store import CLEARED, EVENTS, TASK, bug_files, read_log, read_object
 
 
 def runs_in(folder: Path) -> list[Path]:
@@ -31,8 +31,7 @@ def verify_run(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise InputError(f"{folder / TASK}: the task cannot be read: {error}") from None
     found: dict[str, Any] = {"certificates": 0, "valid": 0, "invalid": [], "by_search": 0}
-    bugs = sorted((folder / BUGS).glob("*.json"), key=lambda path: (len(path.stem), path.stem))
-    for path in bugs:
+    for path in bug_files(folder):
         try:
             certificate = read_object(path)
             if certificate.get("verdict") != "bug":

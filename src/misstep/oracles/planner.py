@@ -5,27 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from misstep._core import Action, State
-from misstep.evidence import Claim, plan_claim, search_claim
+from misstep._core import State
+from misstep.evidence import Claim, Found, search_claims
 from misstep.lab import Lab
 from misstep.oracle import Case
 from misstep.planners.native import Limits
 from misstep.plugins import make_part, option
 from misstep.task import Task
-
-
-class Found(Protocol):
-    """What the oracle wants to know of a search's result."""
-
-    outcome: str
-    limit: str | None
-    lower_bound: float
-    expanded: int
-
-    @property
-    def plan(self) -> list[Action]:
-        """Empty without one."""
-        ...
 
 
 class Search(Protocol):
@@ -81,12 +67,8 @@ class BoundPlanner:
     def claims(self, case: Case, /) -> Iterator[Claim]:
         """The plan and the lower bound that the search found."""
         state = case.entry.state
-        # Plans that cost as much as the policy are of no interest, unless they show how large the gap is.
+        # Plans that cost as much as the policy are of no interest.
         below = None if case.cost.hi == math.inf else math.ceil(case.cost.hi)
-        yield from self.solve(state, below)
-
-    def solve(self, state: State, below: int | None) -> Iterator[Claim]:
-        """The same for any state; an optimal search ends as soon as no plan can cost less than `below`."""
         found = self.search.run(
             self.lab.task,
             state=state,
@@ -100,10 +82,7 @@ class BoundPlanner:
         if found.limit not in (None, "bound"):
             note = getattr(found, "note", "")  # what an external planner has to say
             self.lab.limits_hit.add(f"{self.name}: {found.limit}" + (f" ({note})" if note else ""))
-        if found.outcome == "solved":
-            yield plan_claim(state, found.plan, self.name)
-        if found.lower_bound > self.lab.best(state).lo:
-            yield search_claim(state, found.lower_bound, self.part.search, found.expanded, self.name)
+        yield from search_claims(state, found, self.part.search, self.name)
 
     def _max_expansions(self, state: State) -> int | None:
         """The same work for large and small tasks, and the same on every machine, unlike seconds."""
