@@ -72,17 +72,7 @@ bool BoundLookahead::improve(StateId id) {
 }
 
 void BoundLookahead::expand(StateId id) {
-    ++result_.expanded;
-    successors_.generate(nodes_.state(id), nodes_.registry());
-    const Cost g = nodes_.node(id).g;
-    fresh_.clear();
-    for (std::size_t i = 0; i < successors_.size(); ++i) {
-        auto [successor, is_new] = nodes_.registry().insert(successors_.state(i), successors_.hash(i));
-        if (!is_new) continue;
-        ActionId action = successors_.action(i);
-        nodes_.node(successor) = {id, action, path_cost(g, space_.task.actions[action].cost)};
-        fresh_.push_back(successor);
-    }
+    reach_new_successors(id);
     const std::vector<Cost>& values = evaluate(fresh_);
     for (std::size_t i = 0; i < fresh_.size(); ++i)
         if (values[i] != kInfinity) {

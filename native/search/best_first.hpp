@@ -41,6 +41,22 @@ class BestFirstSearch {
         return result_.limit == LimitHit::kNone;
     }
 
+    // Expands a state for searches that never come back to one: fresh_ holds the successors seen first here.
+    void reach_new_successors(StateId id) {
+        ++result_.expanded;
+        successors_.generate(nodes_.state(id), nodes_.registry());
+        result_.generated += successors_.size();
+        const Cost g = nodes_.node(id).g;
+        fresh_.clear();
+        for (std::size_t i = 0; i < successors_.size(); ++i) {
+            auto [successor, is_new] = nodes_.registry().insert(successors_.state(i), successors_.hash(i));
+            if (!is_new) continue;
+            ActionId action = successors_.action(i);
+            nodes_.node(successor) = {id, action, path_cost(g, space_.task.actions[action].cost)};
+            fresh_.push_back(successor);
+        }
+    }
+
     // The heuristic's values, in the order of `ids`.
     const std::vector<Cost>& evaluate(std::span<const StateId> ids) {
         states_.clear();

@@ -25,27 +25,12 @@ class GreedySearch : BestFirstSearch<Node, TieBreak::kFirstIn> {
                 result_.plan = nodes_.plan_to(id);
                 return;
             }
-            expand(id);
+            reach_new_successors(id);
+            open_fresh();
         }
         // Every state is expanded once, and only states that have no plan even when relaxed are left out.
         result_.outcome = SearchOutcome::kUnsolvable;
         result_.lower_bound = kInfinity;
-    }
-
-    void expand(StateId id) {
-        ++result_.expanded;
-        successors_.generate(nodes_.state(id), nodes_.registry());
-        result_.generated += successors_.size();
-        const Cost g = nodes_.node(id).g;
-        fresh_.clear();
-        for (std::size_t i = 0; i < successors_.size(); ++i) {
-            auto [successor, is_new] = nodes_.registry().insert(successors_.state(i), successors_.hash(i));
-            if (!is_new) continue;
-            ActionId action = successors_.action(i);
-            nodes_.node(successor) = {id, action, path_cost(g, space_.task.actions[action].cost)};
-            fresh_.push_back(successor);
-        }
-        open_fresh();
     }
 
     void open_fresh() {
