@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from misstep._core import PolicyGraph
-from misstep.campaign import Campaign, Settings
 from misstep.cli.test import DEFAULT_ORACLE
 from misstep.events import BugFound, Cleared, Tested
 from misstep.oracle import make_oracles
 from misstep.policy import make_policy_part
 from misstep.pool import read_pool
+from misstep.session import Campaign, Settings
 from misstep.task import load
 
 DATA = Path(os.environ.get("MISSTEP_DATA", Path(__file__).parents[2] / "shared" / "data"))

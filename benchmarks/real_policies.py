@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.peer_pools import DATA
 from misstep.cli.test import DEFAULT_ORACLE
 from misstep.cli.testing import Request, test_all
-from misstep.verify import verify_run
+from misstep.record.verify import verify_run
 
 TASKS = {
     "asnets/blocksworld": ("prob-blocks-blocks-nblk35-seed2107726020-seq1",

@@ -14,8 +14,8 @@ from collections import Counter
 from typing import Any
 
 from misstep._core import Decider, ExplicitGame, JaniGame
+from misstep.bundled.models import BUNDLED, generate
 from misstep.formats.jani import JaniTask
-from misstep.safety.domains import BUNDLED, generate
 from misstep.safety.model import SafetyTask
 
 REAL = ("bouncing_ball", "follow_car", "cart_pole", "inverted_pendulum")  # larger: fewer states of them

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from misstep._core import JaniModel
-from misstep.safety.domains import generate
+from misstep.bundled.models import generate
 
 TARGET_RATE, TARGET_RATIO = 400_000, 5.0
 

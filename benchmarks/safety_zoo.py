@@ -1,6 +1,6 @@
 """Trains the bundled policies: for each benchmark the best checkpoint that is not safe, as in the paper.
 
-`python benchmarks/safety_zoo.py [NAME ...]` writes into src/misstep/safety/zoo; a minute or two for all.
+`python benchmarks/safety_zoo.py [NAME ...]` writes into src/misstep/bundled/safety_zoo; a minute or two for all.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import tempfile
 from pathlib import Path
 
 from misstep._core import SafetyFuzzer
+from misstep.bundled.models import BUNDLED, generate
 from misstep.formats.linear_layers import Layers
 from misstep.safety.campaign import SafetyTest, Settings
-from misstep.safety.domains import BUNDLED, generate
 from misstep.safety.model import SafetyTask
 from misstep.safety.policy import load_policy
 from misstep.training.qlearning import QSettings, save, train
 
-ZOO = Path(__file__).parents[1] / "src" / "misstep" / "safety" / "zoo"
+ZOO = Path(__file__).parents[1] / "src" / "misstep" / "bundled" / "safety_zoo"
 RUNS = 100
 
 

@@ -7,7 +7,7 @@ import misstep
 
 def main() -> None:
     """Shows the parts of the Python API that everything else builds on."""
-    with as_file(files("misstep") / "data" / "courier") as folder:
+    with as_file(files("misstep") / "bundled" / "courier") as folder:
         task = misstep.load(folder / "domain.pddl", folder / "problem.pddl")
 
     state = task.initial_state

@@ -9,7 +9,7 @@ import pytest
 
 from tests.data import NO_DATA, data_folder
 
-_COURIER = Path(__file__).parents[1] / "src" / "misstep" / "data" / "courier"
+_COURIER = Path(__file__).parents[1] / "src" / "misstep" / "bundled" / "courier"
 COURIER = _COURIER / "domain.pddl", _COURIER / "problem.pddl"
 # Background jobs of a script inherit an ignored Ctrl-C; tests send it to programs that they start.
 _IS_MAIN = threading.current_thread() is threading.main_thread()

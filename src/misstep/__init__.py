@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from misstep.errors import LimitReached as LimitReached
     from misstep.errors import MisstepError as MisstepError
     from misstep.errors import UnsupportedFeature as UnsupportedFeature
-    from misstep.formats.pddl import read_domain as read_domain
-    from misstep.pddl_view import PddlView as PddlView
+    from misstep.pddl import read_domain as read_domain
+    from misstep.pddl.view import PddlView as PddlView
     from misstep.task import Task as Task
     from misstep.task import load as load
     from misstep.task import load_sas as load_sas
@@ -31,7 +31,7 @@ _PUBLIC = {
     "InputError": "misstep.errors",
     "LimitReached": "misstep.errors",
     "MisstepError": "misstep.errors",
-    "PddlView": "misstep.pddl_view",
+    "PddlView": "misstep.pddl.view",
     "SearchResult": "misstep._core",
     "State": "misstep._core",
     "StateBatch": "misstep._core",
@@ -41,7 +41,7 @@ _PUBLIC = {
     "count_states": "misstep._core",
     "load": "misstep.task",
     "load_sas": "misstep.task",
-    "read_domain": "misstep.formats.pddl",
+    "read_domain": "misstep.pddl",
     "search": "misstep._core",
 }
 __all__ = sorted([*_PUBLIC, "__version__"])

@@ -5,8 +5,8 @@ from typing import Any, TypeAlias
 
 from misstep._core import Action
 from misstep.bound import Bound
-from misstep.families import Family
-from misstep.fault import Fault
+from misstep.explain.families import Family
+from misstep.explain.fault import Fault
 from misstep.judge import Kind, Verdict
 
 

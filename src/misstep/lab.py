@@ -8,8 +8,8 @@ from typing import TypeVar, cast
 
 from misstep._core import Action, Heuristic, PolicyGraph, Run, State, StopFlag
 from misstep.bound import Bound, policy_cost
+from misstep.claim import Claim, Landmarks, Plan, landmark_claim
 from misstep.errors import MisstepError
-from misstep.evidence import Claim, Landmarks, Plan, landmark_claim
 from misstep.pool import PoolEntry
 from misstep.task import Task
 

@@ -6,8 +6,8 @@ from typing import Protocol, runtime_checkable
 
 from misstep._core import Run
 from misstep.bound import Bound
+from misstep.claim import Claim, plan_claim
 from misstep.errors import InputError
-from misstep.evidence import Claim, plan_claim
 from misstep.judge import Kind, Objective, Quantitative, Verdict, judge
 from misstep.lab import Lab
 from misstep.plugins import make_part

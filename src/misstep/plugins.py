@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from misstep.errors import InputError
-from misstep.suggest import did_you_mean
+from misstep.support.suggest import did_you_mean
 
 # Options count or limit something; more than this means a typing error.
 _MAX_NUMBER = 2**31

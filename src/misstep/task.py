@@ -5,12 +5,12 @@ from functools import cached_property
 from pathlib import Path
 
 from misstep import _core
-from misstep.dropped import translation_warnings
 from misstep.errors import UnsupportedFeature
-from misstep.formats.pddl import Domain, Problem, read_domain, read_problem, universal_condition
 from misstep.formats.sas import read_sas, with_unit_cost
-from misstep.pddl_view import PddlView
-from misstep.translate import translate
+from misstep.pddl import Domain, Problem, read_domain, read_problem, universal_condition
+from misstep.pddl.dropped import translation_warnings
+from misstep.pddl.translate import translate
+from misstep.pddl.view import PddlView
 
 
 class Task(_core.Task):

@@ -5,8 +5,8 @@ import math
 
 import pytest
 
+from misstep.record.store import BUGS, CLEARED, POOL, TASK, read_log, read_object
 from misstep.reference.fdr import parse
-from misstep.store import BUGS, CLEARED, POOL, TASK, read_log, read_object
 from misstep.testing.exhaustive import atoms, depths, exact_costs
 from tests.golden.demo import GOLDEN, counts_of, run_demo
 from tests.integration.cli import misstep

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from misstep.formats.pddl import read_domain, read_problem
-from misstep.translate import translate
+from misstep.pddl import read_domain, read_problem
+from misstep.pddl.translate import translate
 from tests.integration.cli import command, misstep
 
 KEYS = {"outcome", "cost", "plan", "expanded", "evaluated", "seconds"}

@@ -14,8 +14,8 @@ import pytest
 
 from misstep import load
 from misstep._core import HeuristicPolicy, PolicyGraph
+from misstep.answers.guard import BadAnswer, Guard, bind_guarded, guarded
 from misstep.errors import InputError, PolicyError
-from misstep.guard import BadAnswer, Guard, bind_guarded, guarded
 from misstep.policies.remote import Remote, RemotePolicy
 from misstep.policy import make_policy_part, per_state
 from misstep.remote import wire

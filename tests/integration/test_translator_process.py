@@ -8,7 +8,7 @@ import time
 import pytest
 
 from misstep.errors import InputError, LimitReached
-from misstep.process import run_bounded
+from misstep.support.process import run_bounded
 from misstep.task import load
 from tests.integration.cli import processes_with
 

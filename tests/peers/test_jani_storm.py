@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from misstep._core import JaniModel
-from misstep.safety.domains import generate
+from misstep.bundled.models import generate
 
 # (states, choices, transitions) as Storm counts them, without the loops that it adds to dead ends: kept for
 # machines that have no Storm.

@@ -10,13 +10,13 @@ from typing import Any
 
 from misstep import _core as core
 from misstep.biases.native import NoBias
-from misstep.campaign import Campaign, Settings
 from misstep.cli.test import DEFAULT_ORACLE
 from misstep.events import BugFound, Cleared, Tested
 from misstep.fuzz import Fuzz, Refined
 from misstep.oracle import OraclePart, make_oracles
+from misstep.record.store import CLEARED, POOL
 from misstep.reference import certificate as checker
-from misstep.store import CLEARED, POOL
+from misstep.session import Campaign, Settings
 from tests.property.cases import Case, case_of
 from tests.property.check_policy_graph import RandomPolicy
 from tests.property.tampering import tampered

@@ -10,7 +10,7 @@ import pytest
 
 from misstep import _core as core
 from misstep.bound import Bound
-from misstep.evidence import Claim, Plan, search_claim
+from misstep.claim import Claim, Plan, search_claim
 from misstep.lab import Lab, UnsoundClaim
 from misstep.oracle import Case, OraclePart, make_oracles
 from tests.property.cases import numbered

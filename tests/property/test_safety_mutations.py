@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from misstep._core import Decider, SafetyFuzzer
+from misstep.bundled.models import BUNDLED, generate
 from misstep.errors import MisstepError
 from misstep.reference.safety import Refused, check_certificate
 from misstep.safety.certificate import make_certificate
-from misstep.safety.domains import BUNDLED, generate
 from misstep.safety.model import SafetyTask, Semantics
 from misstep.safety.policy import load_policy, zoo_file
 

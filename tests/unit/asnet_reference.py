@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from misstep._core import State, StateBatch
 from misstep.formats.asnet_model import AsnetModel, Floats, Module, make_model
-from misstep.pddl_view import PddlView
+from misstep.pddl.view import PddlView
 from misstep.policies.asnet import GroundNet
 from misstep.task import Task
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from misstep import State, Task
 from misstep.formats.gnn_checkpoint import GnnModel, Mlp, Readout
-from misstep.noop_actions import noop_actions
+from misstep.pddl.noop_actions import noop_actions
 from misstep.policies.gnn import encode, identifier
 
 Array = NDArray[np.float32]

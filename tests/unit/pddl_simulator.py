@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import product
 
-from misstep.formats.pddl import And, Atom, Exists, Forall, Formula, Imply, Not, Or, Problem, Schema, Typed
+from misstep.pddl import And, Atom, Exists, Forall, Formula, Imply, Not, Or, Problem, Schema, Typed
 
 Atoms = frozenset[Atom]
 Binding = dict[str, str]

@@ -12,15 +12,15 @@ import pytest
 
 import misstep
 from misstep import _core as core
-from misstep import dominance as files
 from misstep.errors import InputError
+from misstep.formats import dominance as files
 
 TASKS = Path(__file__).parents[1] / "tasks"
 
 
 @pytest.fixture(scope="module")
 def task() -> misstep.Task:
-    folder = Path(misstep.__file__).parent / "data" / "courier"
+    folder = Path(misstep.__file__).parent / "bundled" / "courier"
     return misstep.load(folder / "domain.pddl", folder / "problem.pddl")
 
 
@@ -99,7 +99,7 @@ def test_files_of_a_fallback(task: misstep.Task, tmp_path: Path) -> None:
 
 def test_files_of_other_tasks_are_refused(dominance: core.Dominance, tmp_path: Path) -> None:
     files.save(dominance, tmp_path / "d")
-    folder = Path(misstep.__file__).parent / "data" / "courier"
+    folder = Path(misstep.__file__).parent / "bundled" / "courier"
     other = misstep.load(folder / "domain.pddl", folder / "problem.pddl", unit_cost=True)
     if [a.cost for a in other.actions] == [a.cost for a in dominance.task.actions]:
         pytest.skip("the bundled task has unit costs")

@@ -1,6 +1,6 @@
 """Families, regions and how varied bugs are."""
 
-from misstep.families import BugSummary, families, regions, share_with_unique_pair
+from misstep.explain.families import BugSummary, families, regions, share_with_unique_pair
 from misstep.task import Task
 from tests.unit.core_tasks import counter, delivery
 

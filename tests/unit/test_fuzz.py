@@ -17,7 +17,7 @@ from misstep.task import Task
 
 @pytest.fixture(scope="module")
 def task() -> Task:
-    folder = Path(misstep.__file__).parent / "data" / "courier"
+    folder = Path(misstep.__file__).parent / "bundled" / "courier"
     return misstep.load(folder / "domain.pddl", folder / "problem.pddl")
 
 

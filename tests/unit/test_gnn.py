@@ -7,7 +7,7 @@ import pytest
 
 import misstep
 from misstep.errors import InputError, UnsupportedFeature
-from misstep.noop_actions import noop_actions
+from misstep.pddl.noop_actions import noop_actions
 from misstep.plugins import make_part
 from misstep.policies.gnn import Gnn, identifier
 from tests.unit.gnn_models import PREDICATES, ferry, random_checkpoint

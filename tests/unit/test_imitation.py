@@ -75,4 +75,4 @@ def test_nothing_to_learn_from():
 def test_the_shipped_policy_is_made_again_byte_for_byte(tmp_path):
     file = tmp_path / "courier.json"
     assert main(["--out", str(file)]) == 0
-    assert file.read_bytes() == (files("misstep") / "data" / "zoo" / "courier.linear.json").read_bytes()
+    assert file.read_bytes() == (files("misstep") / "bundled" / "zoo" / "courier.linear.json").read_bytes()

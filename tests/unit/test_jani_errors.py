@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from misstep._core import JaniGame, JaniModel
+from misstep.bundled.models import generate
 from misstep.errors import InputError, UnsupportedFeature
-from misstep.safety.domains import generate
 
 
 def parse(document: Any, **options: Any) -> JaniModel:

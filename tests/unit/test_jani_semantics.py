@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from misstep._core import Decider, JaniGame, JaniModel, SafetyFuzzer
+from misstep.bundled.models import generate
 from misstep.errors import InputError, UnsupportedFeature
 from misstep.formats.jani import JaniTask
 from misstep.reference.jani import Jani
-from misstep.safety.domains import generate
 from misstep.safety.model import SafetyTask, Semantics
 from misstep.safety.policy import function_policy
 

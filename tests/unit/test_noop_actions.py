@@ -4,7 +4,7 @@ import pytest
 
 import misstep
 from misstep.errors import UnsupportedFeature
-from misstep.noop_actions import noop_actions
+from misstep.pddl.noop_actions import noop_actions
 from tests.unit.gnn_models import ferry
 from tests.unit.pddl_simulator import Simulator
 

@@ -3,8 +3,8 @@
 import pytest
 
 from misstep.errors import InputError, UnsupportedFeature
-from misstep.formats.pddl import parse_domain, parse_problem
 from misstep.formats.sexp import MAX_DEPTH, Source
+from misstep.pddl import parse_domain, parse_problem
 
 DOMAIN = """(define (domain d)
 (:requirements :strips :typing)

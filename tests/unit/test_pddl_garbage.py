@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from misstep.errors import InputError
-from misstep.formats.pddl import parse_domain, parse_problem, without_costs
 from misstep.formats.sexp import Source
+from misstep.pddl import parse_domain, parse_problem, without_costs
 
 WORDS = [
     "(",

@@ -1,6 +1,7 @@
 """What the PDDL reader makes of correct files."""
 
-from misstep.formats.pddl import (
+from misstep.formats.sexp import Source
+from misstep.pddl import (
     And,
     Atom,
     Exists,
@@ -13,7 +14,6 @@ from misstep.formats.pddl import (
     parse_problem,
     without_costs,
 )
-from misstep.formats.sexp import Source
 
 DOMAIN = """
 ; Letters of any case mean the same.

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from misstep.errors import InputError
-from misstep.formats.pddl import Atom, read_domain
-from misstep.pddl_view import Constant, GroundAtom, LiftedAtom, Parameter
+from misstep.pddl import Atom, read_domain
+from misstep.pddl.view import Constant, GroundAtom, LiftedAtom, Parameter
 from misstep.task import Task, load
 from tests.data import NO_DATA, data_folder
 from tests.unit.pddl_simulator import Simulator

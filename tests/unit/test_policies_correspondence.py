@@ -5,8 +5,8 @@ import random
 import pytest
 
 from misstep import load
+from misstep.answers.guard import BadAnswer
 from misstep.errors import PolicyError
-from misstep.guard import BadAnswer
 from misstep.remote.correspondence import Correspondence
 from misstep.task import Task
 from tests.taskset import OWN, PddlTask

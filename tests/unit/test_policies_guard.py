@@ -11,8 +11,8 @@ import pytest
 
 from misstep import load
 from misstep._core import HeuristicPolicy, PolicyGraph
+from misstep.answers.guard import BadAnswer, Guard, bad_answer, bind_guarded, guarded
 from misstep.errors import FlakyPolicy, InputError, PolicyError
-from misstep.guard import BadAnswer, Guard, bad_answer, bind_guarded, guarded
 from misstep.policies.heuristic import Heuristic
 from misstep.policy import per_state
 
@@ -21,7 +21,7 @@ from misstep.policy import per_state
 def task():
     from importlib.resources import files
 
-    folder = files("misstep") / "data" / "courier"
+    folder = files("misstep") / "bundled" / "courier"
     return load(folder / "domain.pddl", folder / "problem.pddl")
 
 

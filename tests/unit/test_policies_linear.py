@@ -19,7 +19,7 @@ from misstep.testing.random_tasks import random_task, random_walk, to_sas
 
 @pytest.fixture(scope="module")
 def task():
-    folder = files("misstep") / "data" / "courier"
+    folder = files("misstep") / "bundled" / "courier"
     return load(folder / "domain.pddl", folder / "problem.pddl")
 
 

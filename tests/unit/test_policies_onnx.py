@@ -11,9 +11,9 @@ import pytest
 
 from misstep import load
 from misstep._core import PolicyGraph
+from misstep.answers.guard import BadAnswer, bind_guarded
+from misstep.answers.logits import best_actions, state_encoder
 from misstep.errors import InputError, PolicyError
-from misstep.guard import BadAnswer, bind_guarded
-from misstep.logits import best_actions, state_encoder
 from misstep.policies.onnx import Onnx
 from misstep.policy import make_policy_part
 from tests.unit.onnx_model import FLOAT, INT64, STRING, linear_model
@@ -31,7 +31,7 @@ needs_runtime = pytest.mark.skipif(not have_runtime, reason='needs pip install "
 def task():
     from importlib.resources import files
 
-    folder = files("misstep") / "data" / "courier"
+    folder = files("misstep") / "bundled" / "courier"
     return load(folder / "domain.pddl", folder / "problem.pddl")
 
 

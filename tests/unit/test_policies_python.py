@@ -7,8 +7,8 @@ import pytest
 
 from misstep import load
 from misstep._core import HeuristicPolicy, PolicyGraph
+from misstep.answers.guard import bind_guarded
 from misstep.errors import InputError, PolicyError
-from misstep.guard import bind_guarded
 from misstep.policies.python import Python
 from misstep.policy import make_policy_part
 
@@ -147,7 +147,7 @@ WORKING = [
 def task():
     from importlib.resources import files
 
-    folder = files("misstep") / "data" / "courier"
+    folder = files("misstep") / "bundled" / "courier"
     return load(folder / "domain.pddl", folder / "problem.pddl")
 
 

@@ -15,7 +15,7 @@ from misstep.policy import make_policy_part
 def task():
     from importlib.resources import files
 
-    folder = files("misstep") / "data" / "courier"
+    folder = files("misstep") / "bundled" / "courier"
     return load(folder / "domain.pddl", folder / "problem.pddl")
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from misstep import load
 from misstep._core import PolicyGraph
+from misstep.answers.guard import bind_guarded
 from misstep.errors import InputError, MisstepError, PolicyError
 from misstep.formats.safetensors import write_safetensors
-from misstep.guard import bind_guarded
 from misstep.policies.torch import Torch
 from misstep.policy import make_policy_part
 
@@ -25,7 +25,7 @@ needs_torch = pytest.mark.skipif(torch is None, reason='needs pip install "misst
 def task():
     from importlib.resources import files
 
-    folder = files("misstep") / "data" / "courier"
+    folder = files("misstep") / "bundled" / "courier"
     return load(folder / "domain.pddl", folder / "problem.pddl")
 
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from misstep._core import TreeEnsemble
+from misstep.bundled.models import generate
 from misstep.errors import InputError
 from misstep.formats.jani import read_task
 from misstep.formats.nnet import read_nnet, write_nnet
-from misstep.safety.domains import generate
 from misstep.safety.model import SafetyTask
 from misstep.safety.policy import network_policy
 from misstep.safety.trees import read_trees

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from misstep._core import Decider, ExplicitGame, SafetyFuzzer
+from misstep.bundled.models import generate
 from misstep.errors import InputError
 from misstep.formats.jani import JaniTask
 from misstep.safety.analysis import Analyst, Budget
-from misstep.safety.domains import generate
 from misstep.safety.model import SafetyTask
 from misstep.safety.policy import function_policy
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from misstep._core import Mlp, SafetyFuzzer
+from misstep.bundled.models import generate
 from misstep.errors import InputError, PolicyError
 from misstep.formats.nnet import Interface, read_interface, read_nnet, write_interface, write_nnet
 from misstep.reference.jani import Jani
-from misstep.safety.domains import generate
 from misstep.safety.model import SafetyTask
 from misstep.safety.policy import function_policy, load_policy, network_policy
 

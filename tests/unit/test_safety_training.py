@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from misstep._core import SafetyFuzzer
+from misstep.bundled.models import BUNDLED, generate
 from misstep.formats.jani import JaniTask
-from misstep.safety.domains import BUNDLED, generate
 from misstep.safety.model import SafetyTask
 from misstep.safety.policy import load_policy, zoo_file
 from misstep.training.environment import make_environment

@@ -5,12 +5,12 @@ from importlib.resources import files
 import pytest
 
 from misstep import load, search
-from misstep.cli.side_by_side import side_by_side
+from misstep.reports.side_by_side import side_by_side
 
 
 @pytest.fixture(scope="module")
 def task():
-    folder = files("misstep") / "data" / "courier"
+    folder = files("misstep") / "bundled" / "courier"
     return load(folder / "domain.pddl", folder / "problem.pddl")
 
 

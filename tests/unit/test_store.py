@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from misstep.errors import InputError
-from misstep.store import EVENTS, RunDirectory, free_directory, read_log, read_object
+from misstep.record.store import EVENTS, RunDirectory, free_directory, read_log, read_object
 
 
 def make(path: Path) -> RunDirectory:

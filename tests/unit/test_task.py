@@ -7,8 +7,8 @@ import pytest
 
 import misstep
 from misstep import InputError, UnsupportedFeature, load, load_sas, read_domain, search
-from misstep.formats.pddl import read_problem
-from misstep.translate import translate
+from misstep.pddl import read_problem
+from misstep.pddl.translate import translate
 
 DOMAIN = """(define (domain d) (:requirements :adl)
 (:predicates (p ?x) (q ?x) (r))

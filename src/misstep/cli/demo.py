@@ -33,11 +33,11 @@ def demo(
     """
     from misstep.cli.test import DEFAULT_ORACLE
     from misstep.cli.testing import Request, test_all
-    from misstep.store import free_directory
-    from misstep.verify import verify_run
+    from misstep.record.store import free_directory
+    from misstep.record.verify import verify_run
 
     start = time.perf_counter()
-    with as_file(files("misstep") / "data" / "courier") as folder:
+    with as_file(files("misstep") / "bundled" / "courier") as folder:
         request = Request(
             domain=folder / "domain.pddl",
             problems=(folder / "problem.pddl",),
@@ -64,9 +64,9 @@ def demo(
 
 
 def _introduce(request: "Request") -> None:
-    from misstep.store import read_object
+    from misstep.record.store import read_object
 
-    with as_file(files("misstep") / "data" / "zoo" / "courier.linear.json") as file:
+    with as_file(files("misstep") / "bundled" / "zoo" / "courier.linear.json") as file:
         about = read_object(file)["about"]
     print("task      courier: two vans bring three parcels along roads of different length")
     print(
@@ -79,8 +79,8 @@ def _introduce(request: "Request") -> None:
 
 def _show_bugs(run: Path) -> str | None:
     """The largest family of each outcome by a bug of it; the id of the one shown first."""
-    from misstep.cli.side_by_side import side_by_side
-    from misstep.store import BUGS, EVENTS, TASK, read_log, read_object
+    from misstep.record.store import BUGS, EVENTS, TASK, read_log, read_object
+    from misstep.reports.side_by_side import side_by_side
     from misstep.task import load_sas
 
     task = load_sas(run / TASK)

@@ -69,7 +69,7 @@ def _translator() -> Check:
     try:
         from misstep.task import load
 
-        with as_file(files("misstep") / "data" / "courier") as folder:
+        with as_file(files("misstep") / "bundled" / "courier") as folder:
             task = load(folder / "domain.pddl", folder / "problem.pddl", max_seconds=30)
     except Exception as error:
         return Check("translator", "failed", f"fast-downward.translate {found} does not work: {error}")

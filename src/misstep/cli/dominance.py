@@ -58,8 +58,8 @@ def dominance(
     hit gives a weaker function that is still sound, and is said.
     Example: misstep dominance domain.pddl problem.pddl --save task.dominance
     """
-    from misstep import dominance as files
     from misstep._core import Dominance
+    from misstep.formats import dominance as files
 
     start = time.perf_counter()
     try:

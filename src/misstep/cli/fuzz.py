@@ -52,8 +52,8 @@ def fuzz(
     Example: misstep fuzz domain.pddl problem.pddl --policy gnn:net.ckpt --bias detour --out pool.jsonl
     """
     from misstep._core import PolicyGraph
+    from misstep.answers.guard import bind_guarded, failures_of
     from misstep.fuzz import Fuzz
-    from misstep.guard import bind_guarded, failures_of
     from misstep.plugins import make_part
     from misstep.policy import make_policy_part, wants_unit_cost
     from misstep.pool import PoolWriter, read_made_by, read_pool

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from misstep.errors import InputError
 
 if TYPE_CHECKING:
-    from misstep.formats.pddl.model import Domain
+    from misstep.pddl.model import Domain
     from misstep.task import Task
 
 # The translator is a Python program: less than this would not even start it.

@@ -25,8 +25,8 @@ def replay(
 
     Example: misstep replay runs/line-001 12
     """
-    from misstep.rerun import Rerun
-    from misstep.verify import runs_in
+    from misstep.record.replay import Rerun
+    from misstep.record.verify import runs_in
 
     replayed = []
     for folder in runs_in(run):

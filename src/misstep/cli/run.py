@@ -45,8 +45,8 @@ def run(
     Example: misstep run domain.pddl problem.pddl --policy asnet:trained.policy
     """
     from misstep._core import PolicyGraph
+    from misstep.answers.guard import bind_guarded, failures_of
     from misstep.cli.output import write_plan
-    from misstep.guard import bind_guarded, failures_of
     from misstep.policy import make_policy_part, wants_unit_cost
 
     start = time.perf_counter()

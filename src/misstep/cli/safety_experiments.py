@@ -32,7 +32,7 @@ def experiments(
 
     Example: misstep safety experiments --out results
     """
-    from misstep.safety.experiments import Plan, run_experiments
+    from misstep.experiments.safety import Plan, run_experiments
 
     plan = Plan(runs=runs, states=states, paths=paths, max_seconds=seconds, seed=seed)
     summary = run_experiments(out, plan, names=names, progress=lambda text: note(text, quiet=quiet))

@@ -34,7 +34,7 @@ def generate(
 
     Example: misstep safety generate two_way_line --parameter length=15 --out line.jani
     """
-    from misstep.safety.domains import generate as make
+    from misstep.bundled.models import generate as make
 
     document = make(name, **parse_constants(parameter))
     try:

@@ -35,7 +35,7 @@ def serve(
     otherwise. Test it with --policy remote:ADDRESS.
     Example: misstep serve domain.pddl problem.pddl --policy asnet:trained.policy --address localhost:50051
     """
-    from misstep.guard import bind_guarded
+    from misstep.answers.guard import bind_guarded
     from misstep.policy import make_policy_part, wants_unit_cost
     from misstep.remote.server import PolicyServer
 

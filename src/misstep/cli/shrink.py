@@ -11,9 +11,9 @@ from misstep.cli.output import emit_json, note
 from misstep.errors import InputError
 
 if TYPE_CHECKING:
+    from misstep.explain.shrink import Shrunk
     from misstep.oracle import Case, Panel
-    from misstep.rerun import Rerun
-    from misstep.shrink import Shrunk
+    from misstep.record.replay import Rerun
 
 
 def shrink(
@@ -28,10 +28,10 @@ def shrink(
 
     Example: misstep shrink runs/line-001 12
     """
+    from misstep.explain.shrink import shrink as shrink_bug
+    from misstep.explain.shrink import walk_to
     from misstep.oracle import Panel, make_oracles
-    from misstep.rerun import Rerun
-    from misstep.shrink import shrink as shrink_bug
-    from misstep.shrink import walk_to
+    from misstep.record.replay import Rerun
 
     again = Rerun.open(run)
     case = _case(again, bug)
@@ -58,7 +58,7 @@ def shrink(
 def _case(again: "Rerun", bug: str) -> "Case":
     from misstep.oracle import Case
     from misstep.pool import PoolEntry, read_pool
-    from misstep.store import POOL
+    from misstep.record.store import POOL
 
     certificate = again.bugs(bug)[bug]
     for entry in read_pool(again.path / POOL, again.task):
@@ -73,9 +73,9 @@ def _case(again: "Rerun", bug: str) -> "Case":
 
 
 def _write(again: "Rerun", panel: "Panel", shrunk: "Shrunk", name: str) -> Path:
-    from misstep.certificate import make_certificate
-    from misstep.fault import localise
-    from misstep.store import BUGS, write_object
+    from misstep.explain.fault import localise
+    from misstep.record.certificate import make_certificate
+    from misstep.record.store import BUGS, write_object
 
     fault = localise(again.lab, shrunk.case.run)
     certificate = make_certificate(

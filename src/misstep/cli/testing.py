@@ -9,21 +9,21 @@ from typing import Any
 
 from misstep import __version__
 from misstep._core import PolicyGraph
-from misstep.campaign import Campaign, Settings
+from misstep.answers.guard import bind_guarded, failures_of
 from misstep.cli.loading import load_task
 from misstep.cli.output import note, warn
 from misstep.cli.status import StatusLine, clock
 from misstep.errors import InputError
 from misstep.events import BugFound, Finished
-from misstep.formats.pddl import read_domain
-from misstep.formats.pddl.model import Domain
 from misstep.fuzz import Fuzz
-from misstep.guard import bind_guarded, failures_of
 from misstep.oracle import make_oracles
+from misstep.pddl import read_domain
+from misstep.pddl.model import Domain
 from misstep.plugins import make_part
 from misstep.policy import PolicyPart, make_policy_part, wants_unit_cost
 from misstep.pool import PoolEntry, read_pool
-from misstep.store import TASK, RunDirectory, free_directory
+from misstep.record.store import TASK, RunDirectory, free_directory
+from misstep.session import Campaign, Settings
 from misstep.task import Task
 
 # Bugs that are shown one by one; the families at the end say what the others are like.

@@ -21,8 +21,8 @@ def verify(
 
     Example: misstep verify runs/line
     """
+    from misstep.record.verify import runs_in, verify_run
     from misstep.safety import verify as safety
-    from misstep.verify import runs_in, verify_run
 
     total, valid, by_search = 0, 0, 0
     invalid: list[dict[str, str]] = []

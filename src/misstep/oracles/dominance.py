@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from misstep._core import BoundStore, Dominance, State
+from misstep.claim import Claim, Plan, plan_claim
 from misstep.errors import DominanceDefect
-from misstep.evidence import Claim, Plan, plan_claim
 from misstep.lab import Lab
 from misstep.oracle import Case
 from misstep.plugins import option

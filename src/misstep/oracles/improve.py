@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from misstep._core import improve_plan
-from misstep.evidence import Claim, plan_claim
+from misstep.claim import Claim, plan_claim
 from misstep.lab import Lab
 from misstep.oracle import Case
 from misstep.planners.native import EnforcedHillClimbing, Limits

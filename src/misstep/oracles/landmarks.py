@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from misstep.evidence import Claim
+from misstep.claim import Claim
 from misstep.lab import Lab
 from misstep.oracle import Case
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from misstep.evidence import Claim, plan_claim
+from misstep.claim import Claim, plan_claim
 from misstep.lab import Lab
 from misstep.oracle import Case
 from misstep.plugins import option

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from misstep._core import State
-from misstep.evidence import Claim, Found, search_claims
+from misstep.claim import Claim, Found, search_claims
 from misstep.lab import Lab
 from misstep.oracle import Case
 from misstep.planners.native import Limits

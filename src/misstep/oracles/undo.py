@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from misstep._core import Action, State, UndoProofs
-from misstep.evidence import Claim, plan_claim
+from misstep.claim import Claim, plan_claim
 from misstep.formats.sas import with_goal
 from misstep.lab import Lab
 from misstep.oracle import Case

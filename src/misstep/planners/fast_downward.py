@@ -12,7 +12,7 @@ from misstep import _core
 from misstep.errors import InputError
 from misstep.planners.native import Limits
 from misstep.plugins import option
-from misstep.process import Finished, run_bounded
+from misstep.support.process import Finished, run_bounded
 from misstep.task import Task
 
 # Exit codes of the planner's driver.

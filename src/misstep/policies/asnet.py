@@ -13,7 +13,7 @@ from misstep._core import AsnetPolicy
 from misstep.errors import InputError, LimitReached, UnsupportedFeature
 from misstep.formats.asnet_model import AsnetModel, domain_hash
 from misstep.formats.asnet_policy import read_asnet
-from misstep.pddl_view import GroundAtom, PddlView, SchemaInfo
+from misstep.pddl.view import GroundAtom, PddlView, SchemaInfo
 from misstep.task import Task
 
 Indices = NDArray[np.int32]

@@ -10,9 +10,9 @@ from pathlib import Path
 from misstep import _core
 from misstep.errors import InputError, UnsupportedFeature
 from misstep.formats.gnn_checkpoint import GOAL_SUFFIX, GnnModel, Mlp, Readout, Relation, Weights, read_gnn
-from misstep.noop_actions import noop_actions
-from misstep.pddl_view import GroundAtom, PddlView
-from misstep.suggest import did_you_mean
+from misstep.pddl.noop_actions import noop_actions
+from misstep.pddl.view import GroundAtom, PddlView
+from misstep.support.suggest import did_you_mean
 from misstep.task import Task
 
 

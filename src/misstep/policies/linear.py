@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from misstep._core import Action, Heuristic, State, StateBatch
 from misstep.errors import InputError, PolicyError
 from misstep.formats.sexp import Source
-from misstep.suggest import did_you_mean
+from misstep.support.suggest import did_you_mean
 from misstep.task import Task
 
 FORMAT = "misstep-linear-1"

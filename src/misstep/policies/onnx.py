@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from misstep._core import Action, StateBatch
+from misstep.answers.logits import best_actions, check_outputs, state_encoder
 from misstep.errors import InputError, PolicyError
-from misstep.extras import require_extra
-from misstep.logits import best_actions, check_outputs, state_encoder
+from misstep.support.extras import require_extra
 from misstep.task import Task
 
 _DTYPES = {

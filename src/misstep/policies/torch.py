@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from misstep._core import Action, StateBatch
+from misstep.answers.logits import best_actions, check_outputs, state_encoder
 from misstep.formats.linear_layers import Layers, read_layers
-from misstep.logits import best_actions, check_outputs, state_encoder
 from misstep.task import Task
 
 

@@ -7,7 +7,7 @@ from importlib.resources import as_file, files
 
 from misstep.errors import InputError
 from misstep.policy import Policy, PolicyPart, make_policy_part
-from misstep.suggest import did_you_mean
+from misstep.support.suggest import did_you_mean
 from misstep.task import Task
 
 
@@ -25,7 +25,7 @@ class Zoo:
 
 def zoo_files() -> dict[str, str]:
     """The bundled policies by name. Files are called NAME.KIND.EXTENSION, KIND being that of the policy."""
-    found = sorted(entry.name for entry in (files("misstep") / "data" / "zoo").iterdir())
+    found = sorted(entry.name for entry in (files("misstep") / "bundled" / "zoo").iterdir())
     return {file.partition(".")[0]: file for file in found}
 
 
@@ -36,5 +36,5 @@ def _opened(name: str) -> Iterator[PolicyPart]:
         hint = did_you_mean(name, known) or f"there are: {', '.join(known)}"
         raise InputError(f"policy `zoo:{name}`: no policy of this name comes with misstep; {hint}")
     kind = known[name].split(".")[1]
-    with as_file(files("misstep") / "data" / "zoo" / known[name]) as path:
+    with as_file(files("misstep") / "bundled" / "zoo" / known[name]) as path:
         yield make_policy_part(f"{kind}:{path}")

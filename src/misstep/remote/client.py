@@ -5,11 +5,11 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
+from misstep.answers.guard import BadAnswer
 from misstep.errors import InputError, PolicyError
-from misstep.extras import require_extra
-from misstep.guard import BadAnswer
 from misstep.remote import wire
 from misstep.remote.address import parse_address
+from misstep.support.extras import require_extra
 from misstep.task import Task
 
 DEFAULT_MAX_SECONDS = 30.0

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from misstep._core import Action, State, StateBatch
+from misstep.answers.guard import BadAnswer
 from misstep.errors import PolicyError
-from misstep.guard import BadAnswer
 from misstep.task import Task
 
 _ADVICE = "test on the server's own task instead (`remote_task`)"

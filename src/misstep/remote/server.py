@@ -10,12 +10,12 @@ from types import TracebackType
 from typing import Any
 
 from misstep._core import Action
+from misstep.answers.guard import BadAnswer, failures_of, guarded
 from misstep.errors import InputError, PolicyError
-from misstep.extras import require_extra
-from misstep.guard import BadAnswer, failures_of, guarded
 from misstep.policy import Policy
 from misstep.remote import wire
 from misstep.remote.address import Address, parse_address
+from misstep.support.extras import require_extra
 from misstep.task import Task
 
 DEFAULT_ADDRESS = "127.0.0.1:0"

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from misstep._core import Decider, JaniGame, SafetyFuzzer, SafetyPolicy
+from misstep.record.store import RunDirectory
 from misstep.safety.analysis import Analyst, Budget, Findings
 from misstep.safety.certificate import make_certificate
 from misstep.safety.model import SafetyTask
 from misstep.safety.shield import ShieldReport, measure
 from misstep.safety.verify import MODEL
-from misstep.store import RunDirectory
 
 Event = dict[str, Any]
 

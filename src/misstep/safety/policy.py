@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from misstep._core import Mlp, SafetyPolicy, Scorer, python_policy, score_policy
 from misstep.errors import InputError, PolicyError
-from misstep.extras import require_extra
 from misstep.formats.linear_layers import read_layers
 from misstep.formats.nnet import Interface, read_interface, read_nnet
 from misstep.safety.model import SafetyTask, StateDict
 from misstep.safety.trees import read_trees
+from misstep.support.extras import require_extra
 
 Scores = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 PolicyFunction = Callable[[StateDict, tuple[str, ...]], str | None]
@@ -45,7 +45,7 @@ def load_policy(spec: str, task: SafetyTask, *, filter: bool | None = None) -> S
 
 def zoo_file(name: str) -> Path:
     """The interface file of a policy that comes with misstep."""
-    path = Path(__file__).parent / "zoo" / f"{name}.jani2nnet"
+    path = Path(__file__).parents[1] / "bundled" / "safety_zoo" / f"{name}.jani2nnet"
     if not path.is_file():
         known = ", ".join(sorted(p.stem for p in path.parent.glob("*.jani2nnet")))
         raise InputError(f"no bundled policy {name!r}; known are {known}")

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from misstep.extras import require_extra
 from misstep.safety.model import SafetyTask
+from misstep.support.extras import require_extra
 from misstep.training.simulator import Rewards, Simulator
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from misstep._core import search
 from misstep.errors import InputError
-from misstep.formats.pddl import read_domain
+from misstep.pddl import read_domain
 from misstep.policies.linear import FEATURES, FORMAT, ActionFeatures, schema_of, weighted
 from misstep.task import Task, load
 from misstep.training.courier import CourierSizes, courier_problem
@@ -97,7 +97,7 @@ def _choice(weights: Array, rows: NDArray[np.int64], example: Example) -> int:
 def courier_tasks(count: int, sizes: CourierSizes, *, seed: int) -> Iterator[Task]:
     """Random tasks of the bundled domain."""
     rng = random.Random(seed)
-    with as_file(files("misstep") / "data" / "courier") as folder:
+    with as_file(files("misstep") / "bundled" / "courier") as folder:
         domain = read_domain(folder / "domain.pddl")
     with tempfile.TemporaryDirectory() as folder_name:
         file = Path(folder_name) / "problem.pddl"

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from misstep._core import Action, StateBatch
+from misstep.answers.guard import bad_answer
 from misstep.errors import PolicyError
-from misstep.guard import bad_answer
 from misstep.task import Task
 
 Encoder: TypeAlias = Callable[[StateBatch], NDArray[np.float32]]

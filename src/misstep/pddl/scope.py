@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from misstep.errors import MisstepError
-from misstep.formats.pddl.model import OBJECT, Atom, Signature, Typed
 from misstep.formats.sexp import Form, Node, Source, Symbol
-from misstep.suggest import did_you_mean
+from misstep.pddl.model import OBJECT, Atom, Signature, Typed
+from misstep.support.suggest import did_you_mean
 
 
 @dataclass(slots=True)

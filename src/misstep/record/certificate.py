@@ -5,8 +5,8 @@ from typing import Any
 
 from misstep._core import Action, Run
 from misstep.bound import cost_as_json
-from misstep.evidence import Claim, DeadEnd, Exhausted, Landmarks
-from misstep.fault import Fault
+from misstep.claim import Claim, DeadEnd, Exhausted, Landmarks
+from misstep.explain.fault import Fault
 from misstep.judge import Verdict
 from misstep.lab import Lab
 from misstep.oracle import Case

@@ -5,8 +5,8 @@ import tempfile
 from pathlib import Path
 
 from misstep.errors import InputError, LimitReached
-from misstep.formats.pddl import Domain, Problem, without_costs
-from misstep.process import Finished, run_bounded
+from misstep.pddl import Domain, Problem, without_costs
+from misstep.support.process import Finished, run_bounded
 
 _OUT_OF_MEMORY = 20
 _INPUT_ERROR = 31

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 
 from misstep._core import PolicyGraph, State, StopFlag
 from misstep.bound import Bound
-from misstep.certificate import is_search_based, make_certificate
 from misstep.errors import InputError
 from misstep.events import BugFound, Cleared, Event, Finished, PoolGrown, Tested
-from misstep.families import BugSummary, families, share_with_unique_pair
-from misstep.fault import Fault, localise
+from misstep.explain.families import BugSummary, families, share_with_unique_pair
+from misstep.explain.fault import Fault, localise
 from misstep.fuzz import Fuzz
 from misstep.judge import Kind, Objective, Quantitative
 from misstep.lab import Lab
 from misstep.oracle import Case, OraclePart, Outcome, Panel, open_case
 from misstep.pool import PoolEntry
-from misstep.store import CLEARED, POOL, RunDirectory
+from misstep.record.certificate import is_search_based, make_certificate
+from misstep.record.store import CLEARED, POOL, RunDirectory
 from misstep.task import Task
 
 # Pool states whose runs advance together.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from misstep.bundled.models import control, discrete, lines
 from misstep.errors import InputError
-from misstep.safety.domains import control, discrete, lines
 
 DOMAINS: dict[str, Callable[..., dict[str, Any]]] = {
     "one_way_line": lines.one_way_line,

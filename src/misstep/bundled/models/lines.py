@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from misstep.safety.domains.build import Builder, E, conjunction
+from misstep.bundled.models.build import Builder, E, conjunction
 
 WAITING, LOADED, DELIVERED, LOST = 0, 1, 2, 3
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from misstep.formats.pddl.model import And, Atom, Domain, Exists, Forall, Formula, Imply, Not, Or
 from misstep.formats.sexp import Form, Node
+from misstep.pddl.model import And, Atom, Domain, Exists, Forall, Formula, Imply, Not, Or
 
 
 def atoms_in(

@@ -3,12 +3,12 @@
 from itertools import pairwise
 from pathlib import Path
 
-from misstep.formats.pddl.domain import read_define, read_requirements
-from misstep.formats.pddl.formulas import read_condition, read_cost
-from misstep.formats.pddl.model import And, Atom, Domain, Formula, Not, Problem
-from misstep.formats.pddl.scope import Scope
 from misstep.formats.sexp import Form, Node, Source, Symbol, parse
-from misstep.suggest import did_you_mean
+from misstep.pddl.domain import read_define, read_requirements
+from misstep.pddl.formulas import read_condition, read_cost
+from misstep.pddl.model import And, Atom, Domain, Formula, Not, Problem
+from misstep.pddl.scope import Scope
+from misstep.support.suggest import did_you_mean
 
 _SECTIONS = (":domain", ":requirements", ":objects", ":init", ":goal", ":metric")
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from misstep.formats.pddl import And, Atom, Formula, Problem, Schema, atoms_in
+from misstep.pddl import And, Atom, Formula, Problem, Schema, atoms_in
 
 _OPERATOR = re.compile(r"^begin_operator\n(\S+)", re.MULTILINE)
 

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from misstep.formats.pddl.model import And, Atom, Exists, Forall, Formula, Imply, Not, Or, Typed
-from misstep.formats.pddl.scope import Scope
 from misstep.formats.sexp import Form, Node, Symbol
+from misstep.pddl.model import And, Atom, Exists, Forall, Formula, Imply, Not, Or, Typed
+from misstep.pddl.scope import Scope
 
 _COMPARISONS = {"<", "<=", ">", ">="}
 _ASSIGNMENTS = {"assign", "decrease", "scale-up", "scale-down"}

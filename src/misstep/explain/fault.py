@@ -7,7 +7,7 @@ lower bound of the successor exceed an upper bound of s. Beyond the papers, whic
 from dataclasses import dataclass
 
 from misstep._core import Action, Run, State, search
-from misstep.evidence import Claim, plan_claim, search_claims
+from misstep.claim import Claim, plan_claim, search_claims
 from misstep.lab import Lab
 
 

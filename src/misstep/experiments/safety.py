@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from misstep._core import Decider, SafetyFuzzer
+from misstep.bundled.models import BUNDLED, generate
+from misstep.experiments.figures import bars, coverage, scatter
 from misstep.formats.jani import JaniTask
 from misstep.safety.analysis import Analyst, Budget
-from misstep.safety.domains import BUNDLED, generate
-from misstep.safety.figures import bars, coverage, scatter
 from misstep.safety.model import SafetyTask
 from misstep.safety.policy import network_policy, zoo_file
 

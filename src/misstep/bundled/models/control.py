@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from misstep.safety.domains.build import Builder, call, clamp, grid, ite
+from misstep.bundled.models.build import Builder, call, clamp, grid, ite
 
 
 def bouncing_ball(*, steps: int | None = 100) -> dict[str, Any]:

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from misstep._core import PolicyGraph, Run, State
+from misstep.answers.guard import bind_guarded
 from misstep.bound import Bound
+from misstep.claim import plan_claim
 from misstep.errors import InputError
-from misstep.evidence import plan_claim
-from misstep.guard import bind_guarded
 from misstep.judge import Objective, judge
 from misstep.lab import Lab
 from misstep.plugins import make_part
 from misstep.policy import make_policy_part
-from misstep.store import BUGS, CONFIG, ENVIRONMENT, bug_files, read_object
+from misstep.record.store import BUGS, CONFIG, ENVIRONMENT, bug_files, read_object
 from misstep.task import Task, load, load_sas
 
 

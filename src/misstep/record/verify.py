@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from misstep.errors import InputError
+from misstep.record.store import CLEARED, EVENTS, TASK, bug_files, read_log, read_object
 from misstep.reference.certificate import check
 from misstep.reference.fdr import Task, parse
-from misstep.store import CLEARED, EVENTS, TASK, bug_files, read_log, read_object
 
 
 def runs_in(folder: Path) -> list[Path]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from misstep.formats.pddl import Atom, Problem, Schema, atoms_in
+from misstep.pddl import Atom, Problem, Schema, atoms_in
 
 
 class GroundAtom(NamedTuple):

@@ -9,8 +9,8 @@ from itertools import product
 from typing import NamedTuple, TypeAlias
 
 from misstep.errors import UnsupportedFeature
-from misstep.formats.pddl import And, Atom, Formula, Not, Schema
-from misstep.pddl_view import GroundAtom, PddlView
+from misstep.pddl import And, Atom, Formula, Not, Schema
+from misstep.pddl.view import GroundAtom, PddlView
 
 Substitution: TypeAlias = dict[str, str]
 

@@ -1,7 +1,7 @@
 """PDDL: a checked domain and problem as values, with errors that name file, line and column."""
 
-from misstep.formats.pddl.domain import parse_domain, read_domain
-from misstep.formats.pddl.model import (
+from misstep.pddl.domain import parse_domain, read_domain
+from misstep.pddl.model import (
     And,
     Atom,
     Domain,
@@ -16,9 +16,9 @@ from misstep.formats.pddl.model import (
     Signature,
     Typed,
 )
-from misstep.formats.pddl.problem import parse_problem, read_problem
-from misstep.formats.pddl.unit_cost import without_costs
-from misstep.formats.pddl.walk import atoms_in, universal_condition
+from misstep.pddl.problem import parse_problem, read_problem
+from misstep.pddl.unit_cost import without_costs
+from misstep.pddl.walk import atoms_in, universal_condition
 
 __all__ = [
     "And",

@@ -6,7 +6,7 @@ from itertools import pairwise, permutations
 from random import Random
 from typing import Any
 
-from misstep.safety.domains.build import Builder, E, clamp, conjunction, total
+from misstep.bundled.models.build import Builder, E, clamp, conjunction, total
 
 
 def transport(*, places: int = 5, packages: int = 4, limit: int = 2) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Strips action costs from PDDL, so that every action costs 1."""
 
-from misstep.formats.pddl.model import Domain, Problem
 from misstep.formats.sexp import Form, Node, to_text
+from misstep.pddl.model import Domain, Problem
 
 
 def without_costs(domain: Domain, problem: Problem) -> tuple[str, str]:

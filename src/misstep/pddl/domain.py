@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from misstep.formats.pddl.formulas import EffectReader, read_condition
-from misstep.formats.pddl.model import OBJECT, And, Domain, Formula, Schema, Signature
-from misstep.formats.pddl.scope import Scope, split_typed
 from misstep.formats.sexp import Form, Node, Source, Symbol, parse
-from misstep.suggest import did_you_mean
+from misstep.pddl.formulas import EffectReader, read_condition
+from misstep.pddl.model import OBJECT, And, Domain, Formula, Schema, Signature
+from misstep.pddl.scope import Scope, split_typed
+from misstep.support.suggest import did_you_mean
 
 HANDLED = frozenset(
     ":strips :typing :negative-preconditions :disjunctive-preconditions :equality :existential-preconditions "

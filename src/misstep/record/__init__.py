@@ -1,0 +1,1 @@
+"""What a test leaves behind: stores, certificates, checking and asking again."""

@@ -1,0 +1,1 @@
+"""What people see; made from events and records alone."""
