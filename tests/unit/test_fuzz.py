@@ -7,7 +7,7 @@ import pytest
 
 import misstep
 from misstep import _core
-from misstep.biases.native import Detour, NoBias, PlanLength
+from misstep.biases.published import Detour, NoBias, PlanLength
 from misstep.errors import FlakyPolicy, InputError
 from misstep.fuzz import Classic, Fuzz, FuzzProgress, Refined
 from misstep.policy import make_policy_part, per_state, wants_unit_cost

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.loading import load_task
+from misstep.loading import load_task
 from misstep.cli.options import (
     MAX_COUNT,
     DomainFile,
@@ -20,7 +20,7 @@ from misstep.cli.options import (
     UnitCost,
 )
 from misstep.cli.output import emit_json, note, warn
-from misstep.cli.status import StatusLine, clock
+from misstep.reports.status import StatusLine, clock
 from misstep.errors import InputError
 
 if TYPE_CHECKING:

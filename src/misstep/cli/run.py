@@ -8,7 +8,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.loading import load_task
+from misstep.loading import load_task
 from misstep.cli.options import DomainFile, Json, PolicyText, ProblemFile, Quiet, Seconds, UnitCost
 from misstep.cli.output import emit_json, note, warn
 
