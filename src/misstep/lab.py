@@ -1,12 +1,11 @@
 """Lab: a task, the policy's runs on it and the tightest bounds known so far; all that an oracle may use."""
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
-from misstep._core import Action, Heuristic, PolicyGraph, Run, State, StopFlag
+from misstep._core import Action, Budget, Heuristic, PolicyGraph, Run, State
 from misstep.bound import Bound, policy_cost
 from misstep.claim import Claim, Landmarks, Plan, landmark_claim
 from misstep.errors import MisstepError
@@ -38,11 +37,8 @@ class Lab:
     graph: PolicyGraph
     max_steps: int = 10_000
     """Of one policy run."""
-    max_memory_mb: int | None = None
-    """Of one search."""
-    deadline: float = math.inf
-    """On the clock of `time.perf_counter`; oracles stop there."""
-    stop: StopFlag | None = None
+    budget: Budget = field(default_factory=Budget)
+    """Of the whole test; oracles spend parts of it."""
     seed: int = 0
     limits_hit: set[str] = field(default_factory=set)
     """`oracle: limit` for every limit that kept an oracle from saying more."""
@@ -53,16 +49,6 @@ class Lab:
     _by_state: dict[State, PoolEntry] = field(default_factory=dict)
     _shared: dict[object, object] = field(default_factory=dict)
 
-    def seconds_left(self, most: float | None = None) -> float | None:
-        """What an oracle may still spend, at most `most`; None where there is no limit."""
-        left = min(self.deadline - time.perf_counter(), math.inf if most is None else most)
-        return None if left == math.inf else max(left, 0.0)
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the time is up or somebody asked to stop."""
-        return time.perf_counter() >= self.deadline or (self.stop is not None and self.stop.is_set)
-
     def shared(self, key: object, make: Callable[[], T]) -> T:
         """What is made once for all oracles, such as a heuristic or a dominance function."""
         if key not in self._shared:
@@ -70,13 +56,12 @@ class Lab:
         return cast(T, self._shared[key])
 
     def run(self, states: Sequence[State]) -> list[Run]:
-        """The policy's runs; fewer than states where the time ran out."""
-        return self.graph.run(
-            self.task.batch(list(states)),
-            max_steps=self.max_steps,
-            max_seconds=self.seconds_left(),
-            stop=self.stop,
-        )
+        """The policy's runs; none where the budget was used up before."""
+        batch = self.task.batch(list(states))
+        runs = self.graph.run(batch, max_steps=self.max_steps, budget=self.budget)
+        if self.graph.limit == "memory":
+            self.limits_hit.add("runs: memory")
+        return runs
 
     def policy_cost(self, run: Run) -> Bound:
         """What a run proves about the policy's cost. A run that was cut off may count on landmarks ahead."""

@@ -121,12 +121,12 @@ class Panel:
     def _watched(self, claims: Iterable[Claim]) -> Iterator[Claim]:
         for claim in claims:
             yield claim
-            if self.lab.is_over:
+            if self.lab.budget.is_over:
                 return
 
     def _is_settled(self, outcome: Outcome) -> bool:
         if outcome.verdict.kind is Kind.UNKNOWN:
-            return self.lab.is_over
+            return self.lab.budget.is_over
         return not self._keep_going or outcome.verdict.gap.is_exact
 
     def known(self, case: Case) -> Outcome:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from misstep._core import PolicyGraph, State, StopFlag
+from misstep._core import Budget, PolicyGraph, State
 from misstep.bound import Bound
 from misstep.errors import InputError
 from misstep.events import BugFound, Cleared, Event, Finished, PoolGrown, Tested
@@ -32,13 +32,11 @@ class Settings:
     objective: Objective = Quantitative()
     seed: int = 0
     max_steps: int = 10_000
-    max_seconds: float | None = None
     interleave: bool = False
     """Test each new pool state at once, instead of filling the pool first."""
     gap: bool = False
     """Go on with known bugs to make their proven gaps larger."""
     localise: bool = True
-    max_memory_mb: int | None = None
 
 
 @dataclass
@@ -55,24 +53,21 @@ class Campaign:
     name: str = "task"
     policy: str = "policy"
     out: RunDirectory | None = None
-    stop: StopFlag | None = None
+    budget: Budget = field(default_factory=Budget)
     result: Finished = field(default_factory=Finished)
     _bugs: list[BugSummary] = field(default_factory=list)
     _open: dict[State, Case] = field(default_factory=dict)
     """Cases whose verdict is unknown so far."""
 
     def events(self) -> Iterator[Event]:
-        """Runs the test; ends early where the time is up or the stop flag is set. The last event sums up."""
+        """Runs the test; ends early where the budget is over. The last event sums up."""
         require_clear_names(self.task)
         start = time.perf_counter()
-        limit = self.settings.max_seconds
         lab = Lab(
             self.task,
             self.graph,
             max_steps=self.settings.max_steps,
-            max_memory_mb=self.settings.max_memory_mb,
-            deadline=math.inf if limit is None else start + limit,
-            stop=self.stop,
+            budget=self.budget,
             seed=self.settings.seed,
         )
         panel = Panel(lab, self.settings.oracles, objective=self.settings.objective, gap=self.settings.gap)
@@ -80,8 +75,8 @@ class Campaign:
             for batch in self._batches(lab):
                 yield PoolGrown(self.result.pool)
                 yield from self._test(lab, panel, batch)
-                if lab.is_over:
-                    lab.limits_hit.add("stopped" if self.stop and self.stop.is_set else "seconds")
+                if (over := self.budget.over) is not None:
+                    lab.limits_hit.add(over)
                     break
         except KeyboardInterrupt:
             lab.limits_hit.add("interrupted")
@@ -118,7 +113,7 @@ class Campaign:
 
     def _test(self, lab: Lab, panel: Panel, batch: list[PoolEntry]) -> Iterator[Event]:
         for entry, run in zip(batch, lab.run([entry.state for entry in batch]), strict=False):
-            if lab.is_over:
+            if self.budget.is_over:
                 return
             begin, policy = time.perf_counter(), self.graph.policy_seconds
             case = open_case(lab, entry, run)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from misstep.errors import InputError
 
 if TYPE_CHECKING:
+    from misstep._core import Budget
     from misstep.pddl.model import Domain
     from misstep.task import Task
 
@@ -18,16 +19,22 @@ def load_task(
     problem: Path | None,
     *,
     unit_cost: bool,
-    seconds: float | None = None,
-    memory_mb: int | None = None,
+    budget: "Budget | None" = None,
 ) -> "Task":
     """The task of a domain and a problem, or of a SAS file alone."""
     from misstep.task import load, load_sas
 
     if problem is not None:
-        memory = None if memory_mb is None else max(memory_mb, _MIN_TRANSLATOR_MB)
-        return load(domain, problem, unit_cost=unit_cost, max_seconds=seconds, max_memory_mb=memory)
+        return load(domain, problem, unit_cost=unit_cost, budget=_for_translator(budget))
     assert isinstance(domain, Path)
     if domain.suffix.lower() == ".pddl":
         raise InputError(f"{domain}: a PDDL domain needs a problem; give DOMAIN and PROBLEM")
     return load_sas(domain, unit_cost=unit_cost)
+
+
+def _for_translator(budget: "Budget | None") -> "Budget | None":
+    from misstep._core import Budget
+
+    if budget is None or budget.memory_mb is None or budget.memory_mb >= _MIN_TRANSLATOR_MB:
+        return budget
+    return Budget(seconds=budget.seconds_left, memory_mb=_MIN_TRANSLATOR_MB, stop=budget.stop)

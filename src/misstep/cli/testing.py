@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from misstep import __version__
-from misstep._core import PolicyGraph
+from misstep._core import Budget, PolicyGraph
 from misstep.answers.guard import bind_guarded, failures_of
 from misstep.cli.loading import load_task
 from misstep.cli.output import note, warn
@@ -80,14 +80,14 @@ def test_all(request: Request) -> tuple[list[dict[str, Any]], bool]:
         raise InputError("--pool-file holds states of one task; give one problem")
     part = make_policy_part(request.policy)
     domain = read_domain(request.domain) if problems[0] is not None else None
-    end = math.inf if request.seconds is None else time.perf_counter() + request.seconds
+    budget = Budget(seconds=request.seconds, memory_mb=request.memory_mb)
     results: list[dict[str, Any]] = []
     for number, problem in enumerate(problems):
-        left = (end - time.perf_counter()) / (len(problems) - number)
-        if left <= 0:
+        if budget.is_over:
             break
         out = _directory(request, problem, many=len(problems) > 1)
-        session = _Session(request, part, domain, problem, out, None if left == math.inf else left)
+        share = budget.part(share=1 / (len(problems) - number))
+        session = _Session(request, part, domain, problem, out, share)
         try:
             results.append(session.run())
         except KeyboardInterrupt:
@@ -113,10 +113,10 @@ class _Session:
         domain: Domain | None,
         problem: Path | None,
         out: Path,
-        seconds: float | None,
+        budget: Budget,
     ) -> None:
         self.request, self.part, self.domain, self.problem = request, part, domain, problem
-        self.out, self.seconds = out, seconds
+        self.out, self.budget = out, budget
         self.name = (problem or request.domain).name
         self.start = time.perf_counter()
         self.translate_seconds = 0.0
@@ -130,42 +130,45 @@ class _Session:
             self.domain or request.domain,
             self.problem,
             unit_cost=unit_cost,
-            seconds=self.seconds,
-            memory_mb=request.memory_mb,
+            budget=self.budget,
         )
         self.translate_seconds = time.perf_counter() - self.start
         if not request.quiet:
             warn(task.warnings)
         bound = bind_guarded(self.part, task)
         graph = PolicyGraph(task, bound, recheck=request.recheck, seed=request.seed)
-        left = None if self.seconds is None else self.seconds - (time.perf_counter() - self.start)
         oracles = make_oracles(request.oracles)
         settings = Settings(
             oracles,
             objective=make_part("objective", request.objective),
             seed=request.seed,
             max_steps=request.max_steps,
-            max_seconds=left,
             interleave=request.interleave,
             gap=request.gap,
-            max_memory_mb=request.memory_mb,
         )
         with self._store(task, unit_cost=unit_cost) as store, StatusLine(quiet=request.quiet) as status:
             campaign = Campaign(
-                task, graph, self._pool(task, graph, left), settings, self.name, request.policy, store
+                task,
+                graph,
+                self._pool(task, graph),
+                settings,
+                self.name,
+                request.policy,
+                store,
+                budget=self.budget,
             )
             self.found = campaign.result
             for event in campaign.events():
                 if isinstance(event, BugFound):
                     self._show(event)
-                status.show(self._status(left))
+                status.show(self._status())
         if failures := failures_of(bound):
             state, reason = next(iter(failures.items()))
             warn([f"the policy failed on {len(failures)} states, such as {state}: {reason}"])
         self._summarise()
         return self.result()
 
-    def _pool(self, task: Task, graph: PolicyGraph, left: float | None) -> "Fuzz | list[PoolEntry]":
+    def _pool(self, task: Task, graph: PolicyGraph) -> "Fuzz | list[PoolEntry]":
         request = self.request
         if request.pool_file is not None:
             return read_pool(request.pool_file, task)
@@ -176,7 +179,7 @@ class _Session:
             make_part("bias", request.bias),
             seed=request.seed,
             size=request.pool,
-            max_seconds=None if left is None else left * share,
+            budget=self.budget.part(share=share),
         )
 
     def _store(self, task: Task, *, unit_cost: bool) -> RunDirectory:
@@ -213,8 +216,8 @@ class _Session:
         if self.shown == _SHOWN:
             note("  (more bugs are in the run directory)")
 
-    def _status(self, left: float | None) -> str:
-        found = self.found
+    def _status(self) -> str:
+        found, left = self.found, self.budget.seconds_left
         words = [
             f"{self.name}: pool {found.pool}",
             f"tested {found.tested}",
@@ -223,7 +226,7 @@ class _Session:
             f"unknown {found.unknown}",
         ]
         if left is not None:
-            words.append(f"{clock(max(0.0, left - (time.perf_counter() - self.start)))} left")
+            words.append(f"{clock(left)} left")
         return " · ".join(words)
 
     def _summarise(self) -> None:

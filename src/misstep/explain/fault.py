@@ -39,7 +39,7 @@ def localise(lab: Lab, run: Run, *, effort: float = 5e6, max_seconds: float = 10
     left = effort / 2
     for state in states:
         left -= lab.evaluation_effort(state)  # claims the landmarks
-        if left < 0 or lab.is_over:
+        if left < 0 or lab.budget.is_over:
             break
     found = _first(lab, states, actions, run)
     left += effort / 2
@@ -48,7 +48,7 @@ def localise(lab: Lab, run: Run, *, effort: float = 5e6, max_seconds: float = 10
             left -= _search(lab, subject, left / 4, max_seconds)
         if (fault := _decision(lab, step, actions[step], state, states[step + 1])) is not None:
             return fault
-        if left < effort / 100 or lab.is_over:
+        if left < effort / 100 or lab.budget.is_over:
             break
     return found
 
@@ -89,9 +89,7 @@ def _search(lab: Lab, state: State, effort: float, max_seconds: float) -> float:
         lab.task,
         "astar:lmcut",
         state=state,
-        max_expansions=max(1, int(effort // per_expansion)),
-        max_seconds=lab.seconds_left(max_seconds),
-        stop=lab.stop,
+        budget=lab.budget.part(seconds=max_seconds, expansions=max(1, int(effort // per_expansion))),
     )
     for claim in search_claims(state, found, "astar:lmcut", "fault"):
         lab.add(claim)
