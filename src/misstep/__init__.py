@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from misstep._core import Action as Action
+    from misstep._core import Budget as Budget
     from misstep._core import Heuristic as Heuristic
     from misstep._core import SearchResult as SearchResult
     from misstep._core import State as State
     from misstep._core import StateBatch as StateBatch
     from misstep._core import StateRegistry as StateRegistry
+    from misstep._core import StopFlag as StopFlag
     from misstep._core import count_states as count_states
     from misstep._core import search as search
     from misstep.errors import InputError as InputError
@@ -27,6 +29,7 @@ __version__ = "0.1.0"
 # Public name -> module. Loaded on first use, so that the command line starts fast.
 _PUBLIC = {
     "Action": "misstep._core",
+    "Budget": "misstep._core",
     "Heuristic": "misstep._core",
     "InputError": "misstep.errors",
     "LimitReached": "misstep.errors",
@@ -36,6 +39,7 @@ _PUBLIC = {
     "State": "misstep._core",
     "StateBatch": "misstep._core",
     "StateRegistry": "misstep._core",
+    "StopFlag": "misstep._core",
     "Task": "misstep.task",
     "UnsupportedFeature": "misstep.errors",
     "count_states": "misstep._core",

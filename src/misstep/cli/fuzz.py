@@ -51,18 +51,18 @@ def fuzz(
 
     Example: misstep fuzz domain.pddl problem.pddl --policy gnn:net.ckpt --bias detour --out pool.jsonl
     """
-    from misstep._core import PolicyGraph
+    from misstep._core import Budget, PolicyGraph
     from misstep.answers.guard import bind_guarded, failures_of
     from misstep.fuzz import Fuzz
     from misstep.plugins import make_part
     from misstep.policy import make_policy_part, wants_unit_cost
     from misstep.pool import PoolWriter, read_made_by, read_pool
 
-    start = time.perf_counter()
+    start, budget = time.perf_counter(), Budget(seconds=seconds)
     part = make_policy_part(policy)
     unit_cost = unit_cost or wants_unit_cost(part)
     session_fuzzer, session_bias = make_part("fuzzer", fuzzer), make_part("bias", bias)
-    task = load_task(domain, problem, unit_cost=unit_cost, seconds=seconds)
+    task = load_task(domain, problem, unit_cost=unit_cost, budget=budget)
     if not quiet:
         warn(task.warnings)
     made_by = {
@@ -76,7 +76,6 @@ def fuzz(
     if resume:
         _check_settings(out, read_made_by(out), made_by)
         known = read_pool(out, task)
-    left = None if seconds is None else max(0.0, seconds - (time.perf_counter() - start))
     bound = bind_guarded(part, task)
     graph = PolicyGraph(task, bound, recheck=recheck)
     with PoolWriter(out, made_by=made_by, keep=len(known)) as writer, StatusLine(quiet=quiet) as status:
@@ -86,9 +85,9 @@ def fuzz(
             session_bias,
             seed=seed,
             size=pool,
-            max_seconds=left,
+            budget=budget,
             known=known,
-            on_progress=lambda progress: status.show(_status(progress, left)),
+            on_progress=lambda progress: status.show(_status(progress, budget.seconds_left)),
         )
         found = len(known)
         try:
@@ -124,7 +123,7 @@ def fuzz(
     return ExitCode.NOTHING_FOUND
 
 
-def _status(progress: "FuzzProgress", seconds: float | None) -> str:
+def _status(progress: "FuzzProgress", seconds_left: float | None) -> str:
     rate = progress.pool / progress.seconds if progress.seconds > 0 else 0
     asked = progress.states_asked / progress.policy_seconds if progress.policy_seconds > 0 else 0
     words = [f"pool {progress.pool}/{progress.size}", f"{rate:,.0f} states/s"]
@@ -133,8 +132,8 @@ def _status(progress: "FuzzProgress", seconds: float | None) -> str:
     if progress.known:
         words.append(f"solved {progress.solved / progress.known:.0%} of {progress.known}")
     remaining = (progress.size - progress.pool) / rate if rate > 0 else None
-    if seconds is not None:
-        remaining = max(0.0, min(seconds - progress.seconds, remaining or seconds))
+    if seconds_left is not None:
+        remaining = min(seconds_left, remaining or seconds_left)
     if remaining is not None:
         words.append(f"{clock(remaining)} left")
     return " · ".join(words)

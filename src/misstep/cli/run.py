@@ -44,20 +44,19 @@ def run(
 
     Example: misstep run domain.pddl problem.pddl --policy asnet:trained.policy
     """
-    from misstep._core import PolicyGraph
+    from misstep._core import Budget, PolicyGraph
     from misstep.answers.guard import bind_guarded, failures_of
     from misstep.cli.output import write_plan
     from misstep.policy import make_policy_part, wants_unit_cost
 
-    start = time.perf_counter()
+    start, budget = time.perf_counter(), Budget(seconds=seconds)
     part = make_policy_part(policy)
-    task = load_task(domain, problem, unit_cost=unit_cost or wants_unit_cost(part), seconds=seconds)
+    task = load_task(domain, problem, unit_cost=unit_cost or wants_unit_cost(part), budget=budget)
     if not quiet:
         warn(task.warnings)
     bound = bind_guarded(part, task)
     graph = PolicyGraph(task, bound, recheck=recheck)
-    left = None if seconds is None else max(0.0, seconds - (time.perf_counter() - start))
-    runs = graph.run(task.batch([task.initial_state]), max_steps=max_steps, max_seconds=left)
+    runs = graph.run(task.batch([task.initial_state]), max_steps=max_steps, budget=budget)
     found = runs[0] if runs else None
     reason = None if found is None else failures_of(bound).get(found.states[-1])
     spent = time.perf_counter() - start

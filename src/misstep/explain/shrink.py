@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from misstep._core import Action, State, improve_plan
+from misstep._core import Action, Budget, State, improve_plan
 from misstep.formats.sas import with_goal
 from misstep.judge import Verdict
 from misstep.lab import Lab
@@ -76,5 +76,5 @@ def _shorter(task: Task, walk: Sequence[Action], goal: State, max_expansions: in
     towards = Task(with_goal(task.sas, dict(enumerate(goal.values))), source=task.source)
     by_index = [towards.actions[action.index] for action in walk]
     start = towards.state_from_values(task.initial_state.values)
-    result = improve_plan(towards, start, by_index, max_expansions=max_expansions)
+    result = improve_plan(towards, start, by_index, budget=Budget(expansions=max_expansions))
     return tuple(task.actions[action.index] for action in result.plan)

@@ -56,9 +56,7 @@ def dominance_of(lab: Lab, part: Morph | Bounds) -> Dominance:
             lab.task,
             factors=part.factors,
             max_transitions=part.max_transitions,
-            max_seconds=lab.seconds_left(part.max_seconds),
-            max_memory_mb=lab.max_memory_mb,
-            stop=lab.stop,
+            budget=lab.budget.part(seconds=part.max_seconds),
         )
         if made.limit is not None:
             lab.limits_hit.add(f"dominance: {made.limit}")
@@ -104,9 +102,7 @@ class BoundBounds:
     def claims(self, case: Case, /) -> Iterator[Claim]:
         """Plans of the case's state, and of pool states that it helps to decide about."""
         run = case.run
-        self.store.add_run(
-            run.states, run.actions, run.outcome, max_seconds=self.lab.seconds_left(), stop=self.lab.stop
-        )
+        self.store.add_run(run.states, run.actions, run.outcome, budget=self.lab.budget)
         yield from self._flagged(case.entry.state)
 
     def learn(self, claim: Claim, /) -> Iterator[Claim]:

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from misstep._core import improve_plan
+from misstep._core import Budget, improve_plan
 from misstep.claim import Claim, plan_claim
 from misstep.lab import Lab
 from misstep.oracle import Case
-from misstep.planners.native import EnforcedHillClimbing, Limits
+from misstep.planners.native import EnforcedHillClimbing
 from misstep.plugins import option
 
 
@@ -56,15 +56,18 @@ class BoundImprove:
             self.lab.task,
             state,
             list(plan),
-            max_expansions=self._max_expansions(),
-            max_seconds=self.lab.seconds_left(self.part.max_seconds),
-            max_memory_mb=self.part.max_memory_mb,
+            budget=self._budget(self._max_expansions()),
             enough=int(self.lab.best(state).lo),
-            stop=self.lab.stop,
         )
         if result.limit is not None:
             self.lab.limits_hit.add(f"{self.part.name}: {result.limit}")
         yield plan_claim(state, result.plan, self.part.name)
+
+    def _budget(self, expansions: int) -> Budget:
+        part = self.part
+        return self.lab.budget.part(
+            seconds=part.max_seconds, expansions=expansions, memory_mb=part.max_memory_mb
+        )
 
     def _max_expansions(self) -> int:
         return int(min(self.part.max_expansions, 1 + self.part.effort // (len(self.lab.task.actions) + 1)))
@@ -75,12 +78,8 @@ class BoundImprove:
         state, task = case.entry.state, self.lab.task
         # An expansion evaluates all successors, each in time that grows with the actions of the task.
         work = (len(task.actions) + 1) * (len(task.applicable(state)) + 1)
-        limits = Limits(
-            int(1 + 2 * self.part.effort // work),
-            self.lab.seconds_left(self.part.max_seconds),
-            self.part.max_memory_mb,
-        )
-        found = self.climb.run(task, state=state, limits=limits)
+        budget = self._budget(int(1 + 2 * self.part.effort // work))
+        found = self.climb.run(task, state=state, budget=budget)
         if found.limit is not None:
             self.lab.limits_hit.add(f"{self.part.name}: {found.limit}")
         if found.outcome == "solved":

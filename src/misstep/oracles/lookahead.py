@@ -39,8 +39,7 @@ class BoundLookahead:
             depth=self.part.depth,
             below=None if below == math.inf else math.ceil(below),
             max_steps=self.lab.max_steps,
-            max_seconds=self.lab.seconds_left(self.part.max_seconds),
-            stop=self.lab.stop,
+            budget=self.lab.budget.part(seconds=self.part.max_seconds),
         )
         if limit is not None:
             self.lab.limits_hit.add(f"{self.part.name}: {limit}")

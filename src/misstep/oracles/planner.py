@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from misstep._core import State
+from misstep._core import Budget, State
 from misstep.claim import Claim, Found, search_claims
 from misstep.lab import Lab
 from misstep.oracle import Case
-from misstep.planners.native import Limits
 from misstep.plugins import make_part, option
 from misstep.task import Task
 
@@ -18,7 +17,7 @@ class Search(Protocol):
     """A part of kind `search`."""
 
     def run(
-        self, task: Task, *, state: State | None, limits: Limits = Limits(), below: int | None = None
+        self, task: Task, *, state: State | None, budget: Budget | None = None, below: int | None = None
     ) -> Found:
         """Searches from a state."""
         ...
@@ -72,10 +71,10 @@ class BoundPlanner:
         found = self.search.run(
             self.lab.task,
             state=state,
-            limits=Limits(
-                self._max_expansions(state),
-                self.lab.seconds_left(self.part.max_seconds),
-                self.part.max_memory_mb,
+            budget=self.lab.budget.part(
+                seconds=self.part.max_seconds,
+                expansions=self._max_expansions(state),
+                memory_mb=self.part.max_memory_mb,
             ),
             below=below,
         )

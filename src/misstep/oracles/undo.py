@@ -8,7 +8,7 @@ from misstep.claim import Claim, plan_claim
 from misstep.formats.sas import with_goal
 from misstep.lab import Lab
 from misstep.oracle import Case
-from misstep.planners.native import GreedyBestFirst, Limits
+from misstep.planners.native import GreedyBestFirst
 from misstep.plugins import option
 from misstep.pool import PoolEntry
 from misstep.task import Task
@@ -74,15 +74,17 @@ class BoundUndo:
         used = self.lab.shared("used facts", lambda: _used_facts(task))
         goal = {variable: value for variable, value in enumerate(start.values) if (variable, value) in used}
         towards = Task(with_goal(task.sas, goal))
-        limits = Limits(self.part.max_return, self.lab.seconds_left(self.part.max_seconds))
-        found = GreedyBestFirst().run(towards, state=towards.state_from_values(end.values), limits=limits)
+        budget = self.lab.budget.part(seconds=self.part.max_seconds, expansions=self.part.max_return)
+        found = GreedyBestFirst().run(towards, state=towards.state_from_values(end.values), budget=budget)
         return [task.actions[a.index] for a in found.plan] if found.outcome == "solved" else None
 
     def _plan(self, entry: PoolEntry) -> tuple[Action, ...] | None:
         plan = self.lab.plan(entry.state)
         if plan is None and entry.parent is None:
-            limits = Limits(self.part.max_expansions, self.lab.seconds_left(self.part.max_seconds))
-            found = GreedyBestFirst().run(self.lab.task, state=entry.state, limits=limits)
+            budget = self.lab.budget.part(
+                seconds=self.part.max_seconds, expansions=self.part.max_expansions
+            )
+            found = GreedyBestFirst().run(self.lab.task, state=entry.state, budget=budget)
             if found.outcome == "solved":
                 self.lab.add(plan_claim(entry.state, found.plan, self.part.name))
                 plan = tuple(found.plan)
