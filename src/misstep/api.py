@@ -16,7 +16,7 @@ from misstep.session import Session
 from misstep.task import Task, load
 
 TaskLike: TypeAlias = Any
-"""A `Task`; a pair (domain, problem) of files or PDDL texts; a JANI or SAS file; a unified-planning `Problem`."""
+"""A `Task`; a pair (domain, problem) of files or texts; a JANI or SAS file; a unified-planning `Problem`."""
 
 
 def test(
@@ -29,10 +29,11 @@ def test(
 ) -> Report:
     """Tests a policy on a task and returns what was found.
 
-    `policy` is a text as on the command line, or a callable that takes a batch of states and returns an action,
-    an action's name or None for each (`misstep.per_state` makes one from a function of one state). `options` are
-    the fields of `misstep.Config`: `pool=100`, `seed=0`, `seconds=None`, `oracle=...`, `bias=...`, `objective=...`.
-    With `out` the record is a directory; else it is kept in memory, and `report.save(directory)` writes it.
+    `policy` is a text as on the command line, or a callable that takes a batch of states and returns an
+    action, an action's name or None for each (`misstep.per_state` makes one from a function of one state).
+    `options` are the fields of `misstep.Config`: `pool=100`, `seed=0`, `seconds=None`, `oracle=...`,
+    `bias=...`, `objective=...`. With `out` the record is a directory; else it is kept in memory, and
+    `report.save(directory)` writes it.
     """
     session = make_session(task, policy, **options)
     if out is not None:
@@ -75,6 +76,6 @@ def _resolve(task: TaskLike, *, unit_cost: bool) -> tuple[dict[str, Any], Task |
         kind = "model" if Path(task).suffix == ".jani" else "domain"
         return {kind: str(task)}, None
     raise InputError(
-        "a task is a misstep.Task, a pair (domain, problem) of files or PDDL texts, the name of a JANI or SAS "
-        f"file, or a unified-planning Problem, but this is {type(task).__name__}"
+        "a task is a misstep.Task, a pair (domain, problem) of files or PDDL texts, the name of a JANI or "
+        f"SAS file, or a unified-planning Problem, but this is {type(task).__name__}"
     )

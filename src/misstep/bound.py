@@ -57,8 +57,8 @@ def cost_text(cost: float) -> str:
 def policy_cost(run: Run, *, rest: float = 0.0) -> Bound:
     """What a run proves about the policy's cost; `rest` is an admissible estimate for where it was cut off.
 
-    A loop, a dead end, no answer and an illegal one prove that the goal is never reached (SEMANTICS). Where the
-    policy failed to answer, nothing is proven about what it would have done.
+    A loop, a dead end, no answer and an illegal one prove that the goal is never reached (SEMANTICS). Where
+    the policy failed to answer, nothing is proven about what it would have done.
     """
     if run.outcome == "solved":
         return Bound(run.spent, run.spent)

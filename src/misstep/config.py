@@ -26,8 +26,8 @@ _MOST = 2**31
 class Config:
     """What to test and how. None is no limit, or absent.
 
-    A test is of a policy on a classical task (`domain` and `problem`, or a SAS file alone as `domain`) or on a
-    JANI model (`model`). Options that only one of the two kinds understands are named in `TASK_ONLY` and
+    A test is of a policy on a classical task (`domain` and `problem`, or a SAS file alone as `domain`) or on
+    a JANI model (`model`). Options that only one of the two kinds understands are named in `TASK_ONLY` and
     `MODEL_ONLY`; giving one to the other kind is an error.
     """
 
@@ -43,32 +43,44 @@ class Config:
     oracle: tuple[str, ...] = option(
         (DEFAULT_ORACLE,), "NAME[:option=value][+NAME], asked in order; may be repeated."
     )
-    objective: str = option("quantitative", "`quantitative`: least cost; `qualitative`: reach the goal at all.")
+    objective: str = option(
+        "quantitative", "`quantitative`: least cost; `qualitative`: reach the goal at all."
+    )
     interleave: bool = option(False, "Test each state as soon as it is in the pool.")
     gap: bool = option(False, "Go on with known bugs to prove larger gaps.")
     unit_cost: bool = option(False, "Strip action costs before translation: every action costs 1.")
     recheck: bool = option(True, "Ask some states twice to notice policies that are random.")
 
-    properties: Path | None = option(None, "A file with more properties; PlaJA's policy tests are understood.")
+    properties: Path | None = option(
+        None, "A file with more properties; PlaJA's policy tests are understood."
+    )
     property_name: str | None = option(
         None, "Which property, by name or number; by default the first that tests a policy."
     )
-    unsafe: str | None = option(None, "What to avoid: the name of a property (F p, G p) or a JSON expression.")
+    unsafe: str | None = option(
+        None, "What to avoid: the name of a property (F p, G p) or a JSON expression."
+    )
     goal: str | None = option(None, "Where runs end well: the name of a property (F p) or a JSON expression.")
     constant: tuple[str, ...] = option((), "NAME=VALUE for a constant of the model; may be repeated.")
     ignore_rates: bool = option(False, "Read ma and ctmc models as plain non-determinism.")
-    integers: str = option("error", "What to do about integers out of bounds: error, clip, or drop the outcome.")
+    integers: str = option(
+        "error", "What to do about integers out of bounds: error, clip, or drop the outcome."
+    )
     reals: str = option("allow", "The same for reals, allowed there by default: error, clip, drop, allow.")
     keep_impossible: bool = option(False, "Outcomes of probability 0 may happen, too.")
     box_points: int = option(0, "So many points stand for a box of reals.")
     outcome_mode: str = option(
         "label", "How outcomes of runs are drawn: label (all outcome states alike) or edge (by probability)."
     )
-    filter: bool | None = option(None, "Consider only applicable actions; by default as the policy's file says.")
+    filter: bool | None = option(
+        None, "Consider only applicable actions; by default as the policy's file says."
+    )
     runs: int = option(100, "Policy runs.")
     decider: str = option("level", "Says whether states are safe; `misstep parts decider` shows all.")
     radius: int | None = option(None, "How often a run may deviate from the policy; inf by default.")
-    horizon: int | None = option(None, "Count states after this many steps as safe; real-valued models need it.")
+    horizon: int | None = option(
+        None, "Count states after this many steps as safe; real-valued models need it."
+    )
     start_states: int = option(1000, "States drawn where the start is a condition.")
     shield: bool = option(False, "Also measure the policy behind a shield.")
 
@@ -149,7 +161,9 @@ class Config:
 
     def _check_kind(self) -> None:
         if self.model is not None and (self.domain is not None or self.problem is not None):
-            raise InputError("a test is of a JANI model or of a PDDL task; give `model` or `domain`, not both")
+            raise InputError(
+                "a test is of a JANI model or of a PDDL task; give `model` or `domain`, not both"
+            )
         wrong, kind = (TASK_ONLY, "a PDDL task") if self.is_safety else (MODEL_ONLY, "a JANI model")
         for field in dataclasses.fields(self):
             if field.name in wrong and getattr(self, field.name) != field.default:
@@ -169,8 +183,8 @@ TASK_ONLY = frozenset(
 )
 """Options that only tests on classical tasks understand."""
 MODEL_ONLY = frozenset(
-    "model properties property_name unsafe goal constant ignore_rates integers reals keep_impossible box_points "
-    "outcome_mode filter runs decider radius horizon start_states shield".split()
+    "model properties property_name unsafe goal constant ignore_rates integers reals keep_impossible "
+    "box_points outcome_mode filter runs decider radius horizon start_states shield".split()
 )
 """Options that only tests on JANI models understand."""
 _LEAST = {
@@ -199,5 +213,5 @@ def _lenient(name: str, value: Any) -> Any:
 
 
 def _toml(value: object) -> str:
-    """JSON's texts, numbers, truth values and lists are TOML's, but for a character that JSON leaves alone."""
+    """JSON's texts, numbers, truth values and lists are TOML's, but for one control character."""
     return json.dumps(value).replace("\x7f", "\\u007f")

@@ -1,7 +1,7 @@
 """Events: what a test tells while it goes on. Reports and the command line see nothing else.
 
-All are frozen and plain: texts, numbers and bounds, never native objects, so that what was written to a log reads
-back as the same objects, without the task and without the policy.
+All are frozen and plain: texts, numbers and bounds, never native objects, so that what was written to a log
+reads back as the same objects, without the task and without the policy.
 """
 
 from dataclasses import dataclass, field
@@ -162,7 +162,9 @@ def from_json(line: dict[str, Any]) -> Event:
     fields = dict(line)
     kind = _KINDS.get(str(fields.pop("event", None)))
     if kind is None:
-        raise InputError(f"unknown event {line.get('event')!r}; was it written by another version of misstep?")
+        raise InputError(
+            f"unknown event {line.get('event')!r}; was it written by another version of misstep?"
+        )
     try:
         event: Event = read_fields(kind, fields)
     except ValueError as error:

@@ -73,7 +73,8 @@ class FuzzProgress:
 
 @dataclass(slots=True)
 class Fuzz:
-    """One fuzzing session on a policy graph; iterate over it to get new pool entries as they are found.
+    """One fuzzing session on a policy graph; iterate over it to get pool entries as they are found,
+    the known ones first.
 
     The same seed gives the same pool, whatever the budgets were and however often it was continued. After the
     iteration `stopped` says why it ended: `full`, `exhausted` (nothing new was found for long), or the limit
@@ -94,7 +95,9 @@ class Fuzz:
 
     def __iter__(self) -> Iterator[PoolEntry]:
         native = self._native()
-        reported = self._restore(native)
+        restored = self._restore(native)
+        yield from self.known[:restored]
+        reported = restored
         start = time.perf_counter()
         slice_seconds = _SLICE_SECONDS
         self.stopped = "full"

@@ -105,7 +105,7 @@ class Lab(Knowledge[State]):
         return self._landmarks(state, oracle)
 
     def actions_named(self, state: State, plan: Sequence[str]) -> list[Action]:
-        """The actions of a plan; where the translator split one into several of one name, those that apply."""
+        """The actions of a plan; where several have one name (the translator split one), those that apply."""
         actions = []
         for name in plan:
             action, state = next(

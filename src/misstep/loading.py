@@ -4,10 +4,10 @@ from pathlib import Path
 
 from misstep.budget import Budget
 from misstep.errors import InputError
+from misstep.formats.sexp import Source
 from misstep.pddl import parse_domain, parse_problem
 from misstep.pddl.model import Domain
 from misstep.record.record import DOMAIN, PROBLEM, TASK, Record
-from misstep.formats.sexp import Source
 from misstep.task import Task, load, load_sas
 
 # The translator is a Python program: less than this would not even start it.
@@ -19,7 +19,9 @@ def load_task(
 ) -> Task:
     """The task of a domain and a problem, or of a SAS file alone."""
     if domain is None:
-        raise InputError("there is no task to test; give a PDDL domain and problem, a SAS file or a JANI model")
+        raise InputError(
+            "there is no task to test; give a PDDL domain and problem, a SAS file or a JANI model"
+        )
     if problem is not None:
         return load(domain, problem, unit_cost=unit_cost, budget=_for_translator(budget))
     if isinstance(domain, Domain) or domain.suffix.lower() == ".pddl":
@@ -35,7 +37,9 @@ def recorded_task(record: Record) -> Task:
     where, domain, problem = record.where, record.store.read(DOMAIN), record.store.read(PROBLEM)
     if domain is None or problem is None:
         return Task(sas, source=f"{where}/{TASK}")
-    read = parse_problem(Source(problem, f"{where}/{PROBLEM}"), parse_domain(Source(domain, f"{where}/{DOMAIN}")))
+    read = parse_problem(
+        Source(problem, f"{where}/{PROBLEM}"), parse_domain(Source(domain, f"{where}/{DOMAIN}"))
+    )
     return Task(sas, source=f"{where}/{TASK}", problem=read)
 
 

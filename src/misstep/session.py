@@ -11,22 +11,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from misstep._core import PolicyGraph, StopFlag
-from misstep._version import __version__
-from misstep.answers.guard import guarded
-from misstep.budget import Budget
+from misstep import __version__
+from misstep.bench import set_up
+from misstep.budget import Budget, StopFlag
 from misstep.config import Config
-from misstep.errors import InputError
+from misstep.errors import InputError, LimitReached
 from misstep.events import Event, Finished, Judged, Started, Warned
-from misstep.fuzz import Fuzz
 from misstep.judge import Verdict
 from misstep.lab import Lab
-from misstep.loading import load_task
 from misstep.oracle import AnyCase, make_oracles
 from misstep.plugins import make_part
-from misstep.policy import Policy, PolicyPart, make_policy_part, wants_unit_cost
-from misstep.pool import PoolEntry, read_entries, read_pool
-from misstep.record.record import POOL, TASK, Record
+from misstep.policy import Policy, PolicyPart
+from misstep.pool import PoolEntry, read_entries
+from misstep.record.record import DOMAIN, POOL, PROBLEM, TASK, Record
 from misstep.subject import Clock, Finding, Subject
 from misstep.tally import Tally
 from misstep.task import Task
@@ -61,7 +58,11 @@ class Session:
         config = self.config
         budget = Budget(seconds=config.seconds, memory_mb=config.memory_mb, stop=self.stop)
         clock = Clock()
-        subject = self._subject(budget)
+        try:
+            subject = self.open(budget)
+        except LimitReached as error:  # of the translator: an outcome like any other
+            yield from self._not_loaded(error)
+            return
         try:
             yield from self._all(subject, clock)
         except KeyboardInterrupt:
@@ -71,6 +72,22 @@ class Session:
         if budget.over is not None:
             subject.knowledge.limits_hit.add(budget.over)
         yield self._recorded(self._finished(subject, clock))
+
+    def open(self, budget: Budget) -> Subject[Any]:
+        """Loads what is tested and begins the record."""
+        if self.config.is_safety:
+            from misstep.safety.subject import open_model  # the JANI side is loaded when it is needed
+
+            return open_model(self, budget)
+        return self.open_task(budget)
+
+    def _not_loaded(self, error: LimitReached) -> Iterator[Event]:
+        self.begin_record({}, {})
+        yield self._recorded(self.started(self.config.oracle))
+        yield self._recorded(Warned(text=str(error), at=self._now()))
+        limits = (f"translate: {error.limit}",)
+        seconds = {"translate": self._now(), "total": self._now()}
+        yield self._recorded(Finished(limits_hit=limits, seconds=seconds, at=self._now()))
 
     def _all(self, subject: Subject[Any], clock: Clock) -> Iterator[Event]:
         yield from self._tell()
@@ -171,71 +188,35 @@ class Session:
             about["replay"] = f"misstep replay {self.record.path} {number}"
         return about
 
-    def _subject(self, budget: Budget) -> Subject[Any]:
-        """Loads what is tested and begins the record."""
-        if self.config.is_safety:
-            from misstep.safety.subject import open_model  # the JANI side is loaded when it is needed
-
-            return open_model(self, budget)
-        return self._task_subject(budget)
-
-    def _task_subject(self, budget: Budget) -> TaskSubject:
+    def open_task(self, budget: Budget) -> TaskSubject:
+        """The policy on a classical task."""
         config = self.config
-        part = self._policy_part()
-        unit_cost = config.unit_cost or wants_unit_cost(part)
-        task = self.task or load_task(config.domain, config.problem, unit_cost=unit_cost, budget=budget)
+        bench = set_up(config, budget, task=self.task, policy=self.policy)
+        task = bench.task
         self._translate_seconds = time.perf_counter() - self._begin
         require_clear_names(task)
-        policy = guarded(part.bind(task) if isinstance(part, PolicyPart) else part, task)
-        graph = PolicyGraph(task, policy, recheck=config.recheck, seed=config.seed)
+        digest = hashlib.sha256(task.sas.encode()).hexdigest()
+        self.begin_record({"task_sha256": digest}, _files(task), unit_cost=bench.unit_cost)
+        self._told += [self.started(config.oracle), *(Warned(text=text) for text in bench.warnings)]
+        known = read_entries(self.record.store.lines(POOL), task, where=self.record.where)
+        share = 1.0 if config.interleave else 0.5  # the other half is for the oracles
         lab = Lab(
             task=task,
-            graph=graph,
+            graph=bench.graph,
             budget=budget,
             max_steps=config.max_steps,
             seed=config.seed,
             memory=self.record,
         )
-        digest = hashlib.sha256(task.sas.encode()).hexdigest()
-        self.begin_record({"task_sha256": digest}, {TASK: task.sas}, unit_cost=unit_cost)
-        self._told.append(self.started(config.oracle))
-        if unit_cost and not config.unit_cost:
-            self._told.append(Warned(text="the policy was made for unit costs: every action counts as 1"))
-        self._told += [Warned(text=text) for text in task.warnings]
-        known = read_entries(self.record.store.lines(POOL), task, where=self.record.where) if self.resume else []
-        self.record.store.cut(POOL, len(known))
         return TaskSubject(
             lab=lab,
-            policy=policy,
-            pool=self._pool(graph, task, budget, known),
+            policy=bench.policy,
+            pool=bench.pool(budget.part(share=share), known=known),
             oracles=make_oracles(config.oracle),
             objective=make_part("objective", config.objective),
             interleave=config.interleave,
             gap=config.gap,
             write=lambda entry: self._write(entry, len(known)),
-        )
-
-    def _policy_part(self) -> Policy | PolicyPart:
-        if self.policy is not None:
-            return self.policy
-        if not self.config.policy:
-            raise InputError("there is no policy to test; give one as NAME:VALUE, such as asnet:FILE")
-        return make_policy_part(self.config.policy)
-
-    def _pool(
-        self, graph: PolicyGraph, task: Task, budget: Budget, known: list[PoolEntry]
-    ) -> Fuzz | list[PoolEntry]:
-        config = self.config
-        if config.pool_file is not None:
-            return read_pool(config.pool_file, task)
-        return Fuzz(
-            graph,
-            make_part("fuzzer", config.fuzzer or "refined"),
-            make_part("bias", config.bias),
-            seed=config.seed,
-            size=config.pool,
-            budget=budget.part(share=1.0 if config.interleave else 0.5),  # the other half is for the oracles
-            known=known,
         )
 
     def _write(self, entry: PoolEntry, already: int) -> None:
@@ -251,14 +232,20 @@ class Session:
             self.record.resume()
             return
         environment = {"misstep": __version__, "seed": self.config.seed, **digests}
-        self.record.begin(
-            self.config.absolute().replace(**changes), environment=environment, files=files
-        )
+        self.record.begin(self.config.absolute().replace(**changes), environment=environment, files=files)
 
     def started(self, oracles: tuple[str, ...]) -> Started:
         """The first event."""
         config = self.config
         return Started(task=config.subject, policy=config.policy, seed=config.seed, oracles=oracles)
+
+
+def _files(task: Task) -> dict[str, str]:
+    """What makes a record complete: the task as it was tested, and the PDDL that policies look at."""
+    files = {TASK: task.sas}
+    if task.problem is not None:
+        files |= {DOMAIN: task.problem.domain.source.text, PROBLEM: task.problem.source.text}
+    return files
 
 
 def require_clear_names(task: Task) -> None:

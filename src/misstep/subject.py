@@ -1,4 +1,4 @@
-"""Subject: a policy on its task, as a session sees it. What differs between PDDL tasks and JANI models is here."""
+"""Subject: a policy on its task, as a session sees it; what differs between PDDL tasks and JANI models."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Clock:
 
 
 class Subject(Protocol[CaseT]):
-    """One policy on one task or model. It makes cases, explains them and certifies verdicts; it never judges."""
+    """One policy on one task or model. It makes cases, explains and certifies verdicts; it never judges."""
 
     @property
     def knowledge(self) -> Knowledge[Any]:
@@ -57,8 +57,10 @@ class Subject(Protocol[CaseT]):
         ...
 
     def find(self, case: CaseT, judgement: Judgement, about: Mapping[str, Any], /) -> Finding:
-        """Explains and certifies a verdict. Looking for the fault may tighten bounds, so the finding's judgement
-        is the one that counts."""
+        """Explains and certifies a verdict.
+
+        Looking for the fault may tighten bounds, so the finding's judgement is the one that counts.
+        """
         ...
 
     def families(self, bugs: "list[tuple[CaseT, Finding]]", /) -> tuple[Family, ...]:

@@ -35,7 +35,9 @@ class Suite:
             if end is not None:
                 left = max(0.0, end - time.perf_counter())
                 share = left / (len(self.configs) - number)
-                config = config.replace(seconds=share if share >= _LEAST_SECONDS else min(left, _LEAST_SECONDS))
+                config = config.replace(
+                    seconds=share if share >= _LEAST_SECONDS else min(left, _LEAST_SECONDS)
+                )
             record, resume = self._record(config)
             yield Session(config, record=record, resume=resume)
 

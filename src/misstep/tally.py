@@ -1,6 +1,7 @@
-"""Tally: what the events of a test add up to. True at any moment, and the same for a log that is read again."""
+"""Tally: what the events of a test add up to. True at any moment, and of a log that is read again."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from misstep.bound import NEVER
 from misstep.events import Event, Finished, Judged, PoolGrown, Ran, Started, Warned
@@ -46,7 +47,7 @@ class Tally:
         """The bugs."""
         return self.of(Verdict.BUG)
 
-    def counts(self) -> dict[str, int]:
+    def counts(self) -> dict[str, Any]:
         """The counts that `Finished` states."""
         bugs, cleared = self.bugs, self.of(Verdict.CLEARED)
         qualitative = sum(event.cost == NEVER for event in bugs)

@@ -21,8 +21,8 @@ from misstep.subject import Clock, Finding, Tell
 
 # Pool states that are made before the first of them is tested, unless tests and fuzzing take turns.
 _MADE_AT_ONCE = 500
-# Runs advance together in slices. They start small and grow while the policy answers fast, so that a slow policy
-# has finished some runs when the time is over.
+# Runs advance together in slices. They start small and grow while the policy answers fast, so that a slow
+# policy has finished some runs when the time is over.
 _SLICE_SECONDS = 0.5
 
 
@@ -74,7 +74,9 @@ class TaskSubject:
         """The fault of a bug, and the certificate of a bug or a clearance."""
         fault = localise(self.lab, case) if judgement.is_bug else None
         judgement = self.panel.judge(case)  # localising may have tightened the bounds
-        reason = reason_of(self.policy, case.run.states[-1]) if case.run.outcome in _WITHOUT_DECISION else None
+        reason = (
+            reason_of(self.policy, case.run.states[-1]) if case.run.outcome in _WITHOUT_DECISION else None
+        )
         certificate = None
         if judgement.verdict is not Verdict.UNKNOWN:
             certificate = make_certificate(

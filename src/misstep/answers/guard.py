@@ -20,6 +20,8 @@ from misstep.task import Task
 DEFAULT_MAX_SECONDS = 60.0
 _DEFAULT_BATCH = 256
 _LONGEST_TEXT = 500
+# So many failures may be bad luck.
+_FEW_FAILURES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,23 @@ def failures_of(policy: Policy) -> Mapping[State, str]:
     return policy.failures if isinstance(policy, Guard) else {}
 
 
+def reason_of(policy: Policy, state: State) -> str | None:
+    """Why the policy's answer for a state was no decision, where it was none."""
+    return failures_of(policy).get(state)
+
+
+def failure_report(policy: Policy) -> str | None:
+    """Why it makes no sense to go on: the policy failed on most of the states that it was asked for."""
+    failures = failures_of(policy)
+    if len(failures) < _FEW_FAILURES or not isinstance(policy, Guard) or 2 * len(failures) < policy.asked:
+        return None
+    state, reason = next(iter(failures.items()))
+    return (
+        f"the policy failed on {len(failures)} of {policy.asked} states and was given up; the first was "
+        f"{_cut(str(state))}: {reason}"
+    )
+
+
 class Guard:
     """A policy whose failures are contained.
 
@@ -80,6 +99,8 @@ class Guard:
         self.best_batch = _best_batch(policy)
         self.failures: dict[State, str] = {}
         """Why a state got no action, for every state where the policy raised or answered nonsense."""
+        self.asked = 0
+        """How many states it was asked for."""
         self.batches_split = 0
         """How many batches had to be asked again state by state."""
         self._dead: str | None = None
@@ -93,6 +114,7 @@ class Guard:
                 return []
             if self._dead is not None:
                 raise PolicyError(f"{self._dead}; it is not asked again")
+            self.asked += len(states)
             answers = self._ask(states)
             if isinstance(answers, BadAnswer):
                 if len(states) == 1:

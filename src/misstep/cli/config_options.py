@@ -56,6 +56,10 @@ def _shown(default: object) -> Any:
 
 _ALL = frozenset(field.name for field in dataclasses.fields(Config)) - _POSITIONAL
 TestOptions = _options_class("TestOptions", _ALL)
+FuzzOptions = _options_class(
+    "FuzzOptions", frozenset("policy pool fuzzer bias unit_cost recheck seconds seed".split())
+)
+RunOptions = _options_class("RunOptions", frozenset("policy unit_cost recheck max_steps seconds".split()))
 SafetyOptions = _options_class("SafetyOptions", _ALL - TASK_ONLY)
 
 
@@ -82,7 +86,9 @@ def _found() -> Path | None:
 def _table(path: Path, named: dict[str, Any]) -> dict[str, Any]:
     """The file's options, without those that make no sense for the kind of task that was named."""
     table = Config.read(path).as_table()
-    unfit = TASK_ONLY if named.get("model") is not None else MODEL_ONLY if named.get("domain") is not None else ()
+    unfit = (
+        TASK_ONLY if named.get("model") is not None else MODEL_ONLY if named.get("domain") is not None else ()
+    )
     return {name: value for name, value in table.items() if name not in unfit}
 
 

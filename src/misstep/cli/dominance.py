@@ -8,7 +8,6 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.loading import load_task
 from misstep.cli.options import (
     MAX_COUNT,
     DomainFile,
@@ -21,9 +20,10 @@ from misstep.cli.options import (
 )
 from misstep.cli.output import emit_json, note, warn
 from misstep.errors import LimitReached
+from misstep.loading import load_task
 
 if TYPE_CHECKING:
-    from misstep._core import Budget, Dominance
+    from misstep._core import Dominance
     from misstep.task import Task
 
 _SHOWN_FACTS = 3

@@ -8,7 +8,6 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.loading import load_task
 from misstep.cli.options import (
     MAX_COUNT,
     DomainFile,
@@ -22,6 +21,7 @@ from misstep.cli.options import (
 )
 from misstep.cli.output import emit_json, note, warn, write_plan
 from misstep.errors import LimitReached
+from misstep.loading import load_task
 
 if TYPE_CHECKING:
     from misstep._core import SearchResult

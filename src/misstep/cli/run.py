@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
-from cyclopts.validators import Number
 
+from misstep.cli.config_options import RunOptions, make_config
 from misstep.cli.exit_codes import ExitCode
-from misstep.loading import load_task
-from misstep.cli.options import DomainFile, Json, PolicyText, ProblemFile, Quiet, Seconds, UnitCost
+from misstep.cli.options import DomainFile, Json, ProblemFile, Quiet
 from misstep.cli.output import emit_json, note, warn
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ _MEANING = {
     "illegal": "the policy's answer is not an applicable action",
     "dead-end": "from here the goal cannot be reached any more (h^max is infinite)",
     "cut-off": "a limit ended the run",
+    "failed": "the policy failed to answer",
 }
 
 
@@ -30,11 +30,7 @@ def run(
     problem: ProblemFile = None,
     /,
     *,
-    policy: PolicyText,
-    max_steps: Annotated[int, Parameter(validator=Number(gt=0, lt=2**31), help="The longest run.")] = 10_000,
-    seconds: Seconds = None,
-    unit_cost: UnitCost = False,
-    recheck: Annotated[bool, Parameter(help="Ask some states twice to notice randomness.")] = True,
+    options: Annotated[RunOptions | None, Parameter(name="*")] = None,
     states: Annotated[bool, Parameter(negative="", help="Show the state after each action.")] = False,
     out: Annotated[Path | None, Parameter(help="Write the plan to this file.")] = None,
     json: Json = False,
@@ -44,21 +40,21 @@ def run(
 
     Example: misstep run domain.pddl problem.pddl --policy asnet:trained.policy
     """
-    from misstep._core import Budget, PolicyGraph
-    from misstep.answers.guard import bind_guarded, failures_of
+    from misstep.answers.guard import reason_of
+    from misstep.bench import set_up
+    from misstep.budget import Budget
     from misstep.cli.output import write_plan
-    from misstep.policy import make_policy_part, wants_unit_cost
 
-    start, budget = time.perf_counter(), Budget(seconds=seconds)
-    part = make_policy_part(policy)
-    task = load_task(domain, problem, unit_cost=unit_cost or wants_unit_cost(part), budget=budget)
+    start = time.perf_counter()
+    config = make_config(options or RunOptions(), domain=domain, problem=problem)
+    budget = Budget(seconds=config.seconds)
+    bench = set_up(config, budget)
     if not quiet:
-        warn(task.warnings)
-    bound = bind_guarded(part, task)
-    graph = PolicyGraph(task, bound, recheck=recheck)
-    runs = graph.run(task.batch([task.initial_state]), max_steps=max_steps, budget=budget)
+        warn(bench.warnings)
+    graph, task = bench.graph, bench.task
+    runs = graph.run(task.batch([task.initial_state]), max_steps=config.max_steps, budget=budget)
     found = runs[0] if runs else None
-    reason = None if found is None else failures_of(bound).get(found.states[-1])
+    reason = None if found is None else reason_of(bench.policy, found.states[-1])
     spent = time.perf_counter() - start
     solved = found is not None and found.outcome == "solved"
     plan = [] if found is None else found.actions

@@ -12,7 +12,9 @@ from misstep.errors import InputError
 
 ConfigFile = Annotated[
     Path | None,
-    Parameter(name="--config", help="Options in TOML; by default misstep.toml or [tool.misstep] of pyproject.toml."),
+    Parameter(
+        name="--config", help="Options in TOML; by default misstep.toml or [tool.misstep] of pyproject.toml."
+    ),
 ]
 Out = Annotated[Path | None, Parameter(help="The record's directory; runs/PROBLEM-NUMBER by default.")]
 Resume = Annotated[bool, Parameter(negative="", help="Go on with the record in --out where it was stopped.")]

@@ -40,7 +40,9 @@ class Fault:
     def note(self) -> Misstep:
         """For events."""
         better = self.witness[0].name if self.witness else None
-        return Misstep(step=self.step, action=None if self.action is None else self.action.name, better=better)
+        return Misstep(
+            step=self.step, action=None if self.action is None else self.action.name, better=better
+        )
 
     def as_json(self) -> dict[str, Any]:
         """For certificates."""

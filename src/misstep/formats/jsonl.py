@@ -10,7 +10,7 @@ from misstep.errors import InputError
 
 
 class Log:
-    """A file that grows line by line. What `append` was given is with the operating system when it returns."""
+    """A file that grows line by line; what `append` was given survives a killed process."""
 
     def __init__(self, path: Path, *, exclusive: bool = False) -> None:
         self.path = path

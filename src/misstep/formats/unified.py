@@ -23,5 +23,7 @@ def unified_texts(problem: Any) -> tuple[str, str]:
         return writer.get_domain(), writer.get_problem()
     except Exception as error:  # the library has many kinds of its own
         if type(error).__name__ == "UPProblemDefinitionError":
-            raise UnsupportedFeature(f"the unified-planning problem cannot be written as PDDL: {error}") from None
+            raise UnsupportedFeature(
+                f"the unified-planning problem cannot be written as PDDL: {error}"
+            ) from None
         raise InputError(f"the unified-planning problem cannot be written as PDDL: {error}") from None

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from misstep._core import Budget, improve_plan
+from misstep._core import State, improve_plan
+from misstep.budget import Budget
 from misstep.claim import Claim, plan_claim
 from misstep.lab import Lab
 from misstep.oracle import Case
@@ -21,9 +22,9 @@ class Improve:
     max_seconds: float = option(60.0, "for one state")
     max_memory_mb: int = option(2048, "for one state")
 
-    def bind(self, lab: Lab, /) -> "BoundImprove":
+    def bind(self, lab: Lab, /) -> "ImproveOracle":
         """The oracle on a lab."""
-        return BoundImprove(self, lab)
+        return ImproveOracle(self, lab)
 
 
 @dataclass(frozen=True)
@@ -32,22 +33,22 @@ class ImproveOrClimb(Improve):
 
     name = "improve/ehc"
 
-    def bind(self, lab: Lab, /) -> "BoundImprove":
+    def bind(self, lab: Lab, /) -> "ImproveOracle":
         """The oracle on a lab."""
-        return BoundImprove(self, lab, climb=EnforcedHillClimbing())
+        return ImproveOracle(self, lab, climb=EnforcedHillClimbing())
 
 
 @dataclass(frozen=True, slots=True)
-class BoundImprove:
+class ImproveOracle:
     """The oracle at work."""
 
     part: Improve
     lab: Lab
     climb: EnforcedHillClimbing | None = None
 
-    def claims(self, case: Case, /) -> Iterator[Claim]:
+    def claims(self, case: Case, /) -> Iterator[Claim[State]]:
         """A better plan, where one was found."""
-        state = case.entry.state
+        state = case.state
         plan = self.lab.plan(state)
         if plan is None:
             yield from self._climbed(case)
@@ -59,6 +60,7 @@ class BoundImprove:
             budget=self._budget(self._max_expansions()),
             enough=int(self.lab.best(state).lo),
         )
+        self.lab.spend(result.expanded * (len(self.lab.task.actions) + 1))
         if result.limit is not None:
             self.lab.limits_hit.add(f"{self.part.name}: {result.limit}")
         yield plan_claim(state, result.plan, self.part.name)
@@ -72,14 +74,15 @@ class BoundImprove:
     def _max_expansions(self) -> int:
         return int(min(self.part.max_expansions, 1 + self.part.effort // (len(self.lab.task.actions) + 1)))
 
-    def _climbed(self, case: Case) -> Iterator[Claim]:
+    def _climbed(self, case: Case) -> Iterator[Claim[State]]:
         if self.climb is None:
             return
-        state, task = case.entry.state, self.lab.task
+        state, task = case.state, self.lab.task
         # An expansion evaluates all successors, each in time that grows with the actions of the task.
         work = (len(task.actions) + 1) * (len(task.applicable(state)) + 1)
         budget = self._budget(int(1 + 2 * self.part.effort // work))
         found = self.climb.run(task, state=state, budget=budget)
+        self.lab.spend(found.expanded * work)
         if found.limit is not None:
             self.lab.limits_hit.add(f"{self.part.name}: {found.limit}")
         if found.outcome == "solved":

@@ -27,7 +27,7 @@ UNHANDLED = frozenset(
 
 
 def read_domain(path: str | Path) -> Domain:
-    """Reads a domain from a file, or from PDDL text. It serves any number of `read_problem` and `load` calls."""
+    """Reads a domain from a file or from PDDL text; it serves any number of `load` calls."""
     return parse_domain(source_of(path, kind="PDDL domain"))
 
 

@@ -1,4 +1,4 @@
-"""Certificates of classical tests: what proves a bug or clears a state, as JSON that the trusted checker reads.
+"""Certificates of classical tests: what proves a bug or clears a state, as the trusted checker reads it.
 
 docs/certificates.md says field by field what they hold and what each proves.
 """

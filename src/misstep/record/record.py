@@ -1,10 +1,10 @@
-"""A record: what a test was asked, found and proved, in a store. The event log is the truth, the rest follows.
+"""A record: what a test was asked, found and proved. The event log is the truth, the rest follows.
 
-    config.toml   what was asked                    env.json        versions, seed, machine, digests, format
-    task.sas      domain.pddl, problem.pddl, or     events.jsonl    everything, append-only
-                  model.jani: what was tested
-    pool.jsonl    the test states                   answers.jsonl   what oracles found out, for a resumed test
-    bugs/ID.json  certificates of bugs              cleared.jsonl   certificates of cleared states
+config.toml   what was asked                    env.json        versions, seed, machine, digests, format
+task.sas      domain.pddl, problem.pddl, or     events.jsonl    everything, append-only
+              model.jani: what was tested
+pool.jsonl    the test states                   answers.jsonl   what oracles found out, for a resumed test
+bugs/ID.json  certificates of bugs              cleared.jsonl   certificates of cleared states
 """
 
 import json
@@ -41,9 +41,9 @@ FORMAT = 2
 class Record:
     """A record under way, or one that is read.
 
-    A resumed test is the same computation once more, in which oracles are not asked again: `answers` holds what
-    they said. The events that it repeats are compared with the log instead of being written twice; where they
-    differ, the policy or the task is not what it was.
+    A resumed test is the same computation once more, in which oracles are not asked again: `answers` holds
+    what they said. The events that it repeats are compared with the log instead of being written twice; where
+    they differ, the policy or the task is not what it was.
     """
 
     def __init__(self, store: Store) -> None:

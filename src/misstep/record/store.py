@@ -82,7 +82,9 @@ class MemoryStore:
 
     def names(self, folder: str) -> list[str]:
         """The names in a folder."""
-        return _ordered(name.removeprefix(f"{folder}/") for name in self._texts if name.startswith(f"{folder}/"))
+        return _ordered(
+            name.removeprefix(f"{folder}/") for name in self._texts if name.startswith(f"{folder}/")
+        )
 
     def close(self) -> None:
         """Nothing was lent."""

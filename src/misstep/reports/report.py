@@ -192,5 +192,3 @@ def _added_up(record: Record) -> Tally:
     for event in record.events():
         tally.add(event)
     return tally
-
-

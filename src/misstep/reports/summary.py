@@ -5,16 +5,7 @@ from typing import Any
 
 from misstep.events import Family
 from misstep.reports.report import Report
-
-_DOES = {
-    "solved": "reaches the goal, but pays too much",
-    "loop": "runs in a loop",
-    "stuck": "gives no action",
-    "illegal": "answers with an action that does not apply",
-    "dead-end": "runs into a dead end",
-    "cut-off": "is still under way when the run is cut off",
-    "unsafe": "can reach an unsafe state",
-}
+from misstep.reports.words import does
 
 
 def report_json(report: Report) -> dict[str, Any]:
@@ -67,16 +58,10 @@ def total_json(reports: Sequence[Report]) -> dict[str, Any]:
 def family_line(family: Family) -> str:
     """A family in words: `12 bugs: the policy runs in a loop, wrong at the first `drive` (such as bug 9)`."""
     count = len(family.members)
-    does = _DOES.get(family.outcome, f"ends with {family.outcome}")
     where = "" if family.schema is None else f"; the first wrong decision is a `{family.schema}`"
     many = "1 bug" if count == 1 else f"{count} bugs"
     such = "" if count == 1 else ", such as"
-    return f"{many}{such} {family.representative}: the policy {does}{where}"
-
-
-def does(outcome: str) -> str:
-    """What a policy does whose run ends so."""
-    return _DOES.get(outcome, f"fails ({outcome})")
+    return f"{many}{such} {family.representative}: the policy {does(family.outcome)}{where}"
 
 
 def summary_lines(report: Report) -> list[str]:
@@ -99,7 +84,7 @@ def summary_lines(report: Report) -> list[str]:
 def total_table(reports: Sequence[Report]) -> list[str]:
     """One line a task, for the end of a test of several."""
     head = ("task", "tested", "solved", "bugs", "cleared", "unknown", "limits")
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (
             "?" if report.tally.started is None else report.tally.started.task,
             str(found.tested),

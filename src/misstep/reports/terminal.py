@@ -12,7 +12,8 @@ from misstep.events import Event, Judged, PoolGrown, Ran, Warned
 from misstep.judge import Verdict
 from misstep.reports.report import Report
 from misstep.reports.status import StatusLine, clock
-from misstep.reports.summary import does, family_line, summary_lines
+from misstep.reports.summary import family_line, summary_lines
+from misstep.reports.words import does
 from misstep.tally import Tally
 
 # Bugs that are shown one by one; the families at the end say what the others are like.
@@ -20,10 +21,16 @@ _SHOWN = 10
 
 
 class Terminal:
-    """Shows one test. `quiet` leaves the counts alone on standard output; `silent` leaves nothing (--json)."""
+    """Shows one test. `quiet` shows the counts alone, `silent` (for --json) nothing at all."""
 
     def __init__(
-        self, name: str, tally: Tally, *, quiet: bool = False, silent: bool = False, seconds: float | None = None
+        self,
+        name: str,
+        tally: Tally,
+        *,
+        quiet: bool = False,
+        silent: bool = False,
+        seconds: float | None = None,
     ) -> None:
         self.name, self.tally = name, tally
         self._quiet, self._silent, self._seconds = quiet or silent, silent, seconds

@@ -1,7 +1,7 @@
 """Typed values as plain data and back: what events and configurations are written with.
 
-Dataclasses become tables, tuples lists, paths and enumerations texts, and infinity null. Reading needs the type,
-so a value that was written comes back as an equal one of the same type.
+Dataclasses become tables, tuples lists, paths and enumerations texts, and infinity null. Reading needs the
+type, so a value that was written comes back as an equal one of the same type.
 """
 
 import dataclasses
