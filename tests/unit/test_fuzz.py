@@ -66,7 +66,14 @@ def test_novelty(task: Task) -> None:
 
 def test_progress_and_limits(task: Task) -> None:
     seen: list[FuzzProgress] = []
-    session = Fuzz(graph(task), Refined(), NoBias(), size=10**7, budget=_core.Budget(seconds=0.3), on_progress=seen.append)
+    session = Fuzz(
+        graph(task),
+        Refined(),
+        NoBias(),
+        size=10**7,
+        budget=_core.Budget(seconds=0.3),
+        on_progress=seen.append,
+    )
     assert len(list(session)) > 1
     assert session.stopped in ("seconds", "exhausted")
     assert seen[-1].pool == max(progress.pool for progress in seen)

@@ -23,7 +23,7 @@ from misstep.cli.output import emit_json, note, warn
 from misstep.errors import LimitReached
 
 if TYPE_CHECKING:
-    from misstep._core import Budget, Dominance
+    from misstep._core import Dominance
     from misstep.task import Task
 
 _SHOWN_FACTS = 3

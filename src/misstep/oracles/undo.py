@@ -81,9 +81,7 @@ class BoundUndo:
     def _plan(self, entry: PoolEntry) -> tuple[Action, ...] | None:
         plan = self.lab.plan(entry.state)
         if plan is None and entry.parent is None:
-            budget = self.lab.budget.part(
-                seconds=self.part.max_seconds, expansions=self.part.max_expansions
-            )
+            budget = self.lab.budget.part(seconds=self.part.max_seconds, expansions=self.part.max_expansions)
             found = GreedyBestFirst().run(self.lab.task, state=entry.state, budget=budget)
             if found.outcome == "solved":
                 self.lab.add(plan_claim(entry.state, found.plan, self.part.name))

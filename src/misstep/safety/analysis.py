@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from misstep._core import Budget, Decider, JaniGame
 
-
 # Of one query, where nobody says otherwise.
 _MAX_EXPANSIONS = 1_000_000
 
