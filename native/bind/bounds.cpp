@@ -40,8 +40,7 @@ std::vector<ActionId> action_ids(const BoundStoreObject& self, const std::vector
 }
 
 bool add_run(BoundStoreObject& self, const std::vector<StateObject>& states,
-             const std::vector<ActionObject>& actions, const std::string& outcome,
-             const Budget* budget) {
+             const std::vector<ActionObject>& actions, const std::string& outcome, const Budget* budget) {
     PolicyRun run;
     for (const StateObject& state : states) run.states.push_back(words(self, state));
     run.actions = action_ids(self, actions);
@@ -106,7 +105,8 @@ void bind_bounds(nb::module_& m) {
              "take "
              "part too, from the last one on. `outcome` as in `Run`: `solved`, `cut-off`, or a proven "
              "failure. "
-             "Whether the pool state is proven a bug now. The budget is for the lookahead: without any the run is taken in all the same.")
+             "Whether the pool state is proven a bug now. The budget is for the lookahead: without any the "
+             "run is taken in all the same.")
         .def(
             "add_plan",
             [](BoundStoreObject& self, const StateObject& state, const std::vector<ActionObject>& plan) {

@@ -46,7 +46,7 @@ void narrow(Budget& budget, std::optional<double> seconds, std::optional<std::in
     if (effort) budget.effort = std::min(budget.effort, at_least_zero(*effort, "effort"));
 }
 
-std::optional<double> finite(double value) {
+std::optional<double> unless_infinite(double value) {
     return std::isinf(value) ? std::nullopt : std::optional(value);
 }
 
@@ -77,7 +77,7 @@ std::string text_of(const Budget& budget) {
     if (budget.has_deadline()) add(number(budget.seconds_left()) + " s left");
     if (auto most = expansions(budget)) add(std::to_string(*most) + " expansions");
     if (auto most = memory_mb(budget)) add(number(*most) + " MB");
-    if (auto most = finite(budget.effort)) add("effort " + number(*most));
+    if (auto most = unless_infinite(budget.effort)) add("effort " + number(*most));
     if (budget.is_stopped()) add("stopped");
     return "<Budget" + (text.empty() ? " without limits" : text) + ">";
 }
@@ -111,11 +111,11 @@ void bind_budget(nb::module_& m) {
             "Seconds count from now. None is no limit, and so is infinity; a budget of 0 seconds is over at "
             "once. Memory is what stored states take. What a unit of effort is, the spender says.")
         .def_prop_ro(
-            "seconds_left", [](const Budget& b) { return finite(b.seconds_left()); },
+            "seconds_left", [](const Budget& b) { return unless_infinite(b.seconds_left()); },
             "Never negative; None without a limit.")
         .def_prop_ro("expansions", &expansions)
         .def_prop_ro("memory_mb", &memory_mb)
-        .def_prop_ro("effort", [](const Budget& b) { return finite(b.effort); })
+        .def_prop_ro("effort", [](const Budget& b) { return unless_infinite(b.effort); })
         .def_prop_ro(
             "stop", [](const Budget& b) { return b.stop; }, nb::sig("def stop(self) -> StopFlag | None"))
         .def_prop_ro(

@@ -26,8 +26,8 @@ double as_float(DominanceValue value) {
 }
 
 void make(DominanceObject* self, nb::object task, const std::string& factors, std::uint64_t max_transitions,
-          const Budget* budget, std::optional<std::uint64_t> max_merges, const std::optional<std::string>& order,
-          bool fixed_point) {
+          const Budget* budget, std::optional<std::uint64_t> max_merges,
+          const std::optional<std::string>& order, bool fixed_point) {
     const TaskObject& core = nb::cast<const TaskObject&>(task);
     if (factors != "merged" && factors != "atomic")
         throw InputError("factors is '" + factors + "'; there are merged and atomic");

@@ -269,15 +269,14 @@ void bind_fdr(nb::module_& m) {
                 run_interruptible(spending, [&] { result.reachable = h2_reachability(t.task, spending); });
                 return result;
             },
-            nb::kw_only(), nb::arg("budget") = nb::none(),
-            "Forward h^2 reachability from the initial state.")
+            nb::kw_only(), nb::arg("budget") = nb::none(), "Forward h^2 reachability from the initial state.")
         .def(
             "pruned_sas",
             [](const TaskObject& t, const Budget* budget) {
                 Budget spending = copy_of(budget);
                 std::string sas;
-                run_interruptible(spending,
-                                  [&] { sas = write_sas(pruned(t.task, h2_reachability(t.task, spending))); });
+                run_interruptible(
+                    spending, [&] { sas = write_sas(pruned(t.task, h2_reachability(t.task, spending))); });
                 return sas;
             },
             nb::kw_only(), nb::arg("budget") = nb::none(),

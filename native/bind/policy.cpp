@@ -305,7 +305,8 @@ void bind_policy(nb::module_& m) {
         .def("lookahead", &look_ahead, nb::arg("state"), nb::kw_only(), nb::arg("depth") = 2,
              nb::arg("below") = nb::none(), nb::arg("max_steps") = 1000, nb::arg("budget") = nb::none(),
              nb::sig("def lookahead(self, state: State, *, depth: int = 2, below: int | None = None, "
-                     "max_steps: int = 1000, budget: Budget | None = None) -> tuple[list[Action] | None, str | None]"),
+                     "max_steps: int = 1000, budget: Budget | None = None) -> tuple[list[Action] | None, str "
+                     "| None]"),
              "The cheapest plan that makes at most `depth` free choices and then follows the policy, None "
              "where "
              "none costs less than `below`; and the limit that was hit.")

@@ -123,8 +123,7 @@ void bind_search(nb::module_& m) {
 
     m.def(
         "count_states",
-        [](nb::object task, std::uint32_t max_depth, const StateObject* start,
-           const Budget* budget) {
+        [](nb::object task, std::uint32_t max_depth, const StateObject* start, const Budget* budget) {
             const TaskObject& core = nb::cast<const TaskObject&>(task);
             if (start != nullptr) require_same_task(core, *start->core, "state");
             Budget spending = copy_of(budget);

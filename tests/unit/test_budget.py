@@ -45,15 +45,15 @@ def test_infinity_is_no_limit() -> None:
 def test_bad_values_are_refused(name: str) -> None:
     values = [-1] if name == "expansions" else [-1.0, -1e-9, math.nan, -math.inf]
     for value in values:
-        with pytest.raises(InputError, match=f"{name} is .*at least 0"):
+        with pytest.raises(InputError, match=rf"{name} is .*at least 0"):
             core.Budget(**{name: value})
-        with pytest.raises(InputError, match=f"{name} is .*at least 0"):
+        with pytest.raises(InputError, match=rf"{name} is .*at least 0"):
             core.Budget().part(**{name: value})
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, math.nan, math.inf])
 def test_bad_shares_are_refused(share: float) -> None:
-    with pytest.raises(InputError, match="share is .*from 0 to 1"):
+    with pytest.raises(InputError, match=r"share is .*from 0 to 1"):
         core.Budget().part(share=share)
 
 
@@ -179,7 +179,20 @@ def _lookahead(bench: Bench, budget: core.Budget) -> str | None:
 
 
 def _fuzzer(bench: Bench, budget: core.Budget) -> str | None:
-    fuzzer = core.NativeFuzzer(bench.graph(), seed=0)
+    fuzzer = core.NativeFuzzer(
+        bench.graph(),
+        kind="refined",
+        bias="plan-length",
+        distance="ff",
+        max_walk=5,
+        state_budget=50,
+        expansion_budget=200,
+        max_steps=1000,
+        novelty=0,
+        max_star_expansions=0,
+        max_idle_walks=100,
+        seed=0,
+    )
     limit = fuzzer.extend(1000, budget=budget)
     assert fuzzer.walks == 0
     return limit

@@ -30,7 +30,7 @@ class ExternalResult:
     plan: list[_core.Action] = field(default_factory=list)
     cost: int | None = None
     limit: str | None = None
-    """`seconds`, `memory`, `stopped`, `incomplete` where it gave up, `failed` where it crashed or lied."""
+    """`seconds`, `memory`, `stopped`; `incomplete` where it gave up, `failed` where it crashed or erred."""
     note: str = ""
     """What happened, where there is something to say."""
     seconds: float = 0.0
