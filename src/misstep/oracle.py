@@ -138,7 +138,8 @@ class Panel(Generic[StateT, CaseT]):
         self.objective = objective
         self._keep_going = gap
         self._oracles = list(oracles)
-        knowledge.learners += [oracle for _, oracle in oracles if hasattr(oracle, "learn")]
+        learners: list[Any] = [oracle for _, oracle in oracles if hasattr(oracle, "learn")]
+        knowledge.learners += learners
 
     def test(self, case: CaseT) -> Judgement:
         """Asks the oracles about a case, one after the other; the one that settles it is the last."""
