@@ -185,7 +185,7 @@ class Campaign:
             lab,
             case,
             tested.verdict,
-            objective=self.settings.objective.name,
+            objective=self.settings.objective,
             fault=fault,
             task=self.name,
             policy=self.policy,

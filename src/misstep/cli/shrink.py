@@ -82,7 +82,7 @@ def _write(again: "Rerun", panel: "Panel", shrunk: "Shrunk", name: str) -> Path:
         again.lab,
         shrunk.case,
         panel.verdict(shrunk.case),
-        objective=again.objective.name,
+        objective=again.objective,
         fault=fault,
         id=name,
         policy=again.config["policy"],

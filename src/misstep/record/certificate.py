@@ -4,27 +4,33 @@ from collections.abc import Sequence
 from typing import Any
 
 from misstep._core import Action, Run
-from misstep.bound import cost_as_json
+from misstep.bound import Bound, cost_as_json
 from misstep.claim import Claim, DeadEnd, Exhausted, Landmarks
 from misstep.explain.fault import Fault
-from misstep.judge import Verdict
+from misstep.judge import Objective, Verdict
 from misstep.lab import Lab
 from misstep.oracle import Case
-from misstep.reference.certificate import digest
-
-FORMAT = 1
+from misstep.reference.certificate import FORMAT
+from misstep.reference.digest import digest
 
 
 def make_certificate(
-    lab: Lab, case: Case, verdict: Verdict, *, objective: str, fault: Fault | None = None, **about: object
+    lab: Lab,
+    case: Case,
+    verdict: Verdict,
+    *,
+    objective: Objective,
+    fault: Fault | None = None,
+    **about: object,
 ) -> dict[str, Any]:
     """The certificate of a verdict; `about` says where it comes from (policy, seed, replay command, ...)."""
     entry, state = case.entry, case.entry.state
     upper, lower = lab.upper(state), lab.lower(state)
     certificate: dict[str, Any] = {
         "format": FORMAT,
+        "kind": "classical",
         "verdict": str(verdict.kind),
-        "objective": objective,
+        "objective": _objective(objective, case.cost, lab.best(state)),
         "pool": {"id": entry.id, "parent": entry.parent, "walk": _names(entry.walk)},
         "state": state.facts,
         "run": _run(lab, case.run),
@@ -44,6 +50,12 @@ def make_certificate(
 def is_search_based(certificate: dict[str, Any]) -> bool:
     """Whether a lower bound in it is the word of a search, which cannot be re-checked."""
     return bool(certificate["lower"]) and certificate["lower"]["kind"] == "search"
+
+
+def _objective(objective: Objective, cost: Bound, best: Bound) -> dict[str, Any]:
+    ends = sorted({cost.lo, cost.hi, best.lo, best.hi})
+    values = [[cost_as_json(end), cost_as_json(objective.value(end))] for end in ends]
+    return {"name": objective.name, "values": values}
 
 
 def _run(lab: Lab, run: Run) -> dict[str, Any]:
@@ -82,7 +94,7 @@ def _evidence(claim: Claim | None) -> dict[str, Any] | None:
     if isinstance(evidence, Landmarks):
         landmarks = [{"share": share, "actions": _names(actions)} for actions, share in evidence.cuts]
         return {"kind": "landmarks", "value": cost_as_json(claim.bound.lo), "landmarks": landmarks}
-    return None
+    raise TypeError(f"a {type(evidence).__name__} is no evidence for a lower bound that a certificate knows")
 
 
 def _names(actions: Sequence[Action]) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 from misstep.errors import InputError
 from misstep.record.store import CLEARED, EVENTS, TASK, bug_files, read_log, read_object
 from misstep.reference.certificate import check
+from misstep.reference.checked import Refused
 from misstep.reference.fdr import Task, parse
 
 
@@ -47,12 +48,12 @@ def verify_run(folder: Path) -> dict[str, Any]:
 
 def _check(found: dict[str, Any], name: str, certificate: dict[str, Any], task: Task) -> None:
     try:
-        proven = check(certificate, task)
-    except Exception as error:  # whatever garbage does to the checker, it proves nothing
+        checked = check(certificate, task)
+    except Refused as error:
         _count(found, name, error)
     else:
         _count(found, name, None)
-        found["by_search"] += not proven
+        found["by_search"] += checked.rests_on_search
 
 
 def _count(found: dict[str, Any], name: str, error: Exception | None) -> None:
@@ -60,5 +61,4 @@ def _count(found: dict[str, Any], name: str, error: Exception | None) -> None:
     if error is None:
         found["valid"] += 1
         return
-    reason = str(error) if isinstance(error, ValueError | InputError) else f"cannot be read: {error!r}"
-    found["invalid"].append({"certificate": name, "reason": reason})
+    found["invalid"].append({"certificate": name, "reason": str(error)})
