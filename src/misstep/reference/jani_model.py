@@ -192,12 +192,8 @@ class Jani:
         """
         if not isinstance(values, dict):
             raise refusal(values, "a state", "an object")
-        left, state = dict(values), list[Any]()
-        for variable in self.variables:
-            cells = [left.pop(cell, None) for cell in variable.cells()]
-            for name, x in zip(variable.cells(), cells, strict=True):
-                need(variable.has(x), f"a state gives {name} a value that it cannot have: {str(x)[:60]}")
-            state.append(cells[0] if variable.length is None else tuple(cells))
+        left = dict(values)
+        state = [variable.read(left) for variable in self.variables]
         for instance in self.instances:
             if instance.place is not None:
                 place = left.pop(f"{instance.name}@location", None)

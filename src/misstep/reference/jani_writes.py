@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from misstep.reference.checked import need
+from misstep.reference.checked import Refused, need
 from misstep.reference.jani_expressions import Evaluate
 
 TYPES = {"bool": bool, "int": int, "real": float}
@@ -24,9 +24,17 @@ class Variable:
     high: float
     length: int | None
 
-    def cells(self) -> list[str]:
-        """The names under which certificates write it."""
-        return [self.name] if self.length is None else [f"{self.name}[{i}]" for i in range(self.length)]
+    def read(self, left: dict[str, Any]) -> Any:
+        """Take the value out of a state that is written as names with values, an array cell by cell."""
+        if self.length is None:
+            return self._read_cell(left, self.name)
+        return tuple(self._read_cell(left, f"{self.name}[{i}]") for i in range(self.length))
+
+    def _read_cell(self, left: dict[str, Any], name: str) -> Any:
+        value = left.pop(name, None)
+        if self.has(value):
+            return value
+        raise Refused(f"a state gives {name} a value that it cannot have: {str(value)[:60]}")
 
     def has(self, value: object) -> bool:
         """Whether a cell can have this value. Reals may leave their bounds, integers may not."""
@@ -40,8 +48,9 @@ class Variable:
         """A value as the variable keeps it; refused where it cannot, as an assignment out of bounds."""
         if self.kind == "real" and type(value) in (int, float):
             value = float(value) + 0.0  # without a negative zero
-        need(self.has(value), f"{str(value)[:60]} is out of the bounds of {self.name}")
-        return value
+        if self.has(value):
+            return value
+        raise Refused(f"{str(value)[:60]} is out of the bounds of {self.name}")
 
 
 class Write(NamedTuple):
@@ -85,26 +94,37 @@ class Edge(NamedTuple):
 
 def truth(value: object) -> bool:
     """A truth value; a number is none, so a condition that is a number is refused."""
-    need(value is True or value is False, f"a condition is neither true nor false: {str(value)[:60]}")
-    return value is True
+    if value is True or value is False:
+        return value
+    raise Refused(f"a condition is neither true nor false: {str(value)[:60]}")
 
 
 def write(env: list[Any], writes: Sequence[Write]) -> None:
-    """All values and cells are computed before the first one is written; no two writes have one target."""
-    new = [(w.variable, None if w.cell is None else w.cell(env), w.value(env)) for w in writes]
-    if len(new) > 1:
-        targets = [(variable.place, cell) for variable, cell, _ in new]
-        need(len(set(targets)) == len(targets), "two values are assigned to one variable at once")
-    for variable, cell, value in new:
+    """Carry out assignments that happen at once: all are computed before the first one is written.
+
+    Two different values for one target are an error of the model, so nothing is concluded from such a step.
+    """
+    new: dict[tuple[int, Any], tuple[Variable, Any]] = {}
+    for variable, cell, value in writes:
+        target = (variable.place, None if cell is None else cell(env))
+        known = new.setdefault(target, (variable, result := value(env)))
+        need(known[1] == result, f"two values are assigned to {variable.name} at once")
+    for (place, cell), (variable, value) in new.items():
         if cell is not None:
-            old = env[variable.place]
-            need(type(cell) is int and 0 <= cell < len(old), f"there is no cell {cell} of {variable.name}")
-            env[variable.place] = (*old[:cell], variable.stored(value), *old[cell + 1 :])
+            env[place] = _with_cell(env[place], cell, variable.stored(value), variable)
         elif variable.length is None:
-            env[variable.place] = variable.stored(value)
+            env[place] = variable.stored(value)
         else:
             need(len(value) == variable.length, f"an array of another length is assigned to {variable.name}")
-            env[variable.place] = tuple(variable.stored(x) for x in value)
+            env[place] = tuple(variable.stored(x) for x in value)
+
+
+def _with_cell(array: tuple[Any, ...], cell: Any, value: Any, variable: Variable) -> tuple[Any, ...]:
+    """The array with another value in one cell."""
+    need(
+        type(cell) is int and 0 <= cell < len(array), f"there is no cell {str(cell)[:60]} of {variable.name}"
+    )
+    return (*array[:cell], value, *array[cell + 1 :])
 
 
 def each(assignment: Assignment, env: Sequence[Any]) -> list[Write]:
