@@ -110,7 +110,7 @@ def _times(a: Any, b: Any) -> Any:
 
 
 def _sign(x: Any) -> int:
-    return (x > 0) - (x < 0)
+    return int(x > 0) - int(x < 0)
 
 
 def _constant(e: Mapping[str, Any], scope: Scope) -> Evaluate:

@@ -147,7 +147,7 @@ class Jani:
         need(
             d["location"] in instance.locations, f"{instance.name} has no location {str(d['location'])[:60]}"
         )
-        update = Update(grouped((a.index, a.write) for a in assignments), instance.place, d["location"])
+        update = Update(grouped((a.order, a.write) for a in assignments), instance.place, d["location"])
         return Destination(probability, assignments, update)
 
     def _assignment(self, a: Json, scope: Scope, names: Mapping[str, Variable]) -> Assignment:
@@ -268,7 +268,7 @@ class Jani:
         choices = [[a.write] if a.options is None else each(a, env) for a in end.assignments]
         for choice in itertools.product(*choices):
             self.fuel.burn(1)
-            groups = grouped(zip((a.index for a in end.assignments), choice, strict=True))
+            groups = grouped(zip((a.order for a in end.assignments), choice, strict=True))
             yield end.update._replace(groups=groups)
 
     def after(self, state: State, updates: Sequence[Update]) -> State:

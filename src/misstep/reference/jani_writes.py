@@ -64,7 +64,7 @@ class Write(NamedTuple):
 class Assignment(NamedTuple):
     """A write of one value or, where `options` is given, of any of the values that it computes."""
 
-    index: int
+    order: int
     write: Write
     options: Callable[[Sequence[Any]], Iterable[Any]] | None
 
@@ -130,7 +130,11 @@ def _with_cell(array: tuple[Any, ...], cell: Any, value: Any, variable: Variable
 def each(assignment: Assignment, env: Sequence[Any]) -> list[Write]:
     """One write for each value that the assignment may assign."""
     options = assignment.options(env) if assignment.options else ()
-    return [assignment.write._replace(value=lambda _, x=x: x) for x in options]
+    return [assignment.write._replace(value=_always(x)) for x in options]
+
+
+def _always(value: Any) -> Evaluate:
+    return lambda env: value
 
 
 def grouped(writes: Iterable[tuple[int, Write]]) -> list[tuple[int, list[Write]]]:
