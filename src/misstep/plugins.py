@@ -20,7 +20,18 @@ from misstep.support.suggest import did_you_mean
 
 # Options count or limit something; more than this means a typing error.
 _MAX_NUMBER = 2**31
-KINDS = ("search", "heuristic", "policy", "fuzzer", "bias", "oracle", "objective")
+KINDS = (
+    "search",
+    "heuristic",
+    "policy",
+    "fuzzer",
+    "bias",
+    "oracle",
+    "objective",
+    "safety-policy",
+    "safety-fuzzer",
+    "decider",
+)
 
 T = TypeVar("T")
 
