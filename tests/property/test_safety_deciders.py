@@ -6,8 +6,8 @@ import os
 import random
 
 import pytest
-from misstep._core import Budget, Decider, ExplicitGame
 
+from misstep._core import Budget, Decider, ExplicitGame
 from misstep.reference.safety import Game, Refused, check_refutation, check_strategy
 from tests.property.safety_games import Node, deviations, random_game
 
