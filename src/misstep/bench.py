@@ -1,7 +1,8 @@
 """Bench: a task with a policy bound to it, and the pool that is asked for: the ground of every test."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from misstep._core import PolicyGraph
 from misstep.answers.guard import guarded
@@ -10,6 +11,7 @@ from misstep.config import Config
 from misstep.errors import InputError
 from misstep.fuzz import Fuzz
 from misstep.loading import load_task
+from misstep.oracle import OraclePart, make_oracles
 from misstep.plugins import make_part
 from misstep.policy import Policy, PolicyPart, bind_policy, make_policy_part, wants_unit_cost
 from misstep.pool import PoolEntry, read_pool
@@ -26,6 +28,7 @@ class Bench:
     graph: PolicyGraph
     unit_cost: bool
     warnings: tuple[str, ...]
+    parts: Mapping[str, Any] = field(default_factory=dict)
 
     def pool(self, budget: Budget, *, known: Sequence[PoolEntry] = ()) -> Fuzz | list[PoolEntry]:
         """The test states; `known` are those of an earlier session, to be continued."""
@@ -33,13 +36,21 @@ class Bench:
             return read_pool(self.config.pool_file, self.task)
         return self.fuzz(budget, known=known)
 
+    def part(self, kind: str, text: str) -> Any:
+        """The part that was given as an object, or the one that the text names."""
+        return self.parts.get(kind) or make_part(kind, text)
+
+    def oracles(self) -> list[OraclePart]:
+        """The oracles in the order in which they are asked."""
+        return list(self.parts.get("oracle") or make_oracles(self.config.oracle))
+
     def fuzz(self, budget: Budget, *, known: Sequence[PoolEntry] = ()) -> Fuzz:
         """The fuzzing session that the configuration describes."""
         config = self.config
         return Fuzz(
             self.graph,
-            make_part("fuzzer", config.fuzzer or "refined"),
-            make_part("bias", config.bias),
+            self.part("fuzzer", config.fuzzer or "refined"),
+            self.part("bias", config.bias),
             seed=config.seed,
             size=config.pool,
             budget=budget,
@@ -48,9 +59,17 @@ class Bench:
 
 
 def set_up(
-    config: Config, budget: Budget, *, task: Task | None = None, policy: Policy | PolicyPart | None = None
+    config: Config,
+    budget: Budget,
+    *,
+    task: Task | None = None,
+    policy: Policy | PolicyPart | None = None,
+    parts: Mapping[str, Any] | None = None,
 ) -> Bench:
-    """Loads the task and the policy; objects stand in for what the configuration names."""
+    """Loads the task and the policy; objects stand in for what the configuration names.
+
+    `parts` holds such objects by kind: `oracle` (a sequence), `objective`, `fuzzer`, `bias`.
+    """
     if policy is None:
         if not config.policy:
             raise InputError("there is no policy to test; give one as NAME:VALUE, such as asnet:FILE")
@@ -62,4 +81,4 @@ def set_up(
     warnings = list(loaded.warnings)
     if unit_cost and not config.unit_cost:
         warnings.insert(0, "the policy was made for unit costs: every action counts as 1")
-    return Bench(config, loaded, bound, graph, unit_cost, tuple(warnings))
+    return Bench(config, loaded, bound, graph, unit_cost, tuple(warnings), parts or {})

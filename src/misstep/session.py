@@ -7,7 +7,7 @@ Everything that an event reports is in the record before the event is seen.
 
 import hashlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,8 +19,7 @@ from misstep.errors import InputError, LimitReached
 from misstep.events import Event, Finished, Judged, Started, Warned
 from misstep.judge import Verdict
 from misstep.lab import Lab
-from misstep.oracle import AnyCase, make_oracles
-from misstep.plugins import make_part
+from misstep.oracle import AnyCase
 from misstep.policy import Policy, PolicyPart
 from misstep.pool import PoolEntry, read_entries
 from misstep.record.record import DOMAIN, POOL, PROBLEM, TASK, Record
@@ -34,13 +33,15 @@ from misstep.task_subject import TaskSubject
 class Session:
     """One test of one policy. Iterate over `events`; `tally` is true at any moment.
 
-    `task` and `policy` stand in for what the configuration names, for callers who have them at hand. With
-    `resume` the record goes on where it was stopped, to the result of an undisturbed test.
+    `task`, `policy` and `parts` stand in for what the configuration names. With `resume` the
+    record goes on where it was stopped, to the result of an undisturbed test.
     """
 
     config: Config
     task: Task | None = None
     policy: Policy | PolicyPart | None = None
+    parts: Mapping[str, Any] = field(default_factory=dict)
+    """Oracles, objective, fuzzer and bias that come as objects, by kind."""
     record: Record = field(default_factory=Record.in_memory)
     resume: bool = False
     stop: StopFlag | None = None
@@ -191,7 +192,7 @@ class Session:
     def open_task(self, budget: Budget) -> TaskSubject:
         """The policy on a classical task."""
         config = self.config
-        bench = set_up(config, budget, task=self.task, policy=self.policy)
+        bench = set_up(config, budget, task=self.task, policy=self.policy, parts=self.parts)
         task = bench.task
         self._translate_seconds = time.perf_counter() - self._begin
         require_clear_names(task)
@@ -212,8 +213,8 @@ class Session:
             lab=lab,
             policy=bench.policy,
             pool=bench.pool(budget.part(share=share), known=known),
-            oracles=make_oracles(config.oracle),
-            objective=make_part("objective", config.objective),
+            oracles=bench.oracles(),
+            objective=bench.part("objective", config.objective),
             interleave=config.interleave,
             gap=config.gap,
             write=lambda entry: self._write(entry, len(known)),

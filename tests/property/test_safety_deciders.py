@@ -7,8 +7,8 @@ import random
 from collections.abc import Callable
 
 import pytest
-from misstep._core import Budget, Decider, ExplicitGame
 
+from misstep._core import Budget, Decider, ExplicitGame
 from misstep.reference.checked import Refused
 from misstep.reference.game import Answer, Choice, Game, check_refutation, check_strategy
 from tests.property.safety_games import Node, deviations, random_game

@@ -7,8 +7,8 @@ import threading
 from typing import Any
 
 import pytest
-from misstep._core import Budget, Decider, JaniGame, JaniModel, SafetyFuzzer
 
+from misstep._core import Budget, Decider, JaniGame, JaniModel, SafetyFuzzer
 from misstep.bundled.models import generate
 from misstep.errors import InputError, UnsupportedFeature
 from misstep.formats.jani import JaniTask

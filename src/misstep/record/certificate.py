@@ -11,7 +11,7 @@ from misstep.explain.fault import Fault
 from misstep.judge import Judgement, Objective, Verdict
 from misstep.lab import Lab
 from misstep.oracle import Case
-from misstep.record.record import FORMAT
+from misstep.reference.certificate import FORMAT
 from misstep.reference.digest import digest
 
 
