@@ -84,7 +84,7 @@ class Config:
     start_states: int = option(1000, "States drawn where the start is a condition.")
     shield: bool = option(False, "Also measure the policy behind a shield.")
 
-    max_steps: int = option(10_000, "The longest run.")
+    max_steps: int | None = option(None, "The longest run; 10000 steps on tasks, 1000 on models.")
     seconds: float | None = option(None, "Time for everything together.")
     memory_mb: int | None = option(None, "Memory for stored states, in MB.")
     seed: int = option(0, "Everything random comes from it: same seed, same result.")
@@ -102,6 +102,11 @@ class Config:
     def subject(self) -> str:
         """The name of what is tested, for people."""
         return (self.model or self.problem or self.domain or Path("task")).name
+
+    @property
+    def longest_run(self) -> int:
+        """The steps after which a run is cut off."""
+        return self.max_steps or (1_000 if self.is_safety else 10_000)
 
     def replace(self, **changes: Any) -> Self:
         """The same with some fields changed; values are read as from TOML, so texts for paths are fine."""
@@ -209,8 +214,10 @@ def _lenient(name: str, value: Any) -> Any:
         return str(value)
     if name in ("oracle", "constant"):
         return [value] if isinstance(value, str) else list(value)
-    if name in ("radius", "seconds") and value in ("inf", math.inf):
+    if name in ("radius", "seconds") and value in ("inf", "infinity", math.inf):
         return None
+    if name == "radius" and isinstance(value, str) and value.isdecimal():
+        return int(value)
     return value
 
 

@@ -61,6 +61,14 @@ FuzzOptions = _options_class(
 )
 RunOptions = _options_class("RunOptions", frozenset("policy unit_cost recheck max_steps seconds".split()))
 SafetyOptions = _options_class("SafetyOptions", _ALL - TASK_ONLY)
+_READING = frozenset(
+    "properties property_name unsafe goal constant ignore_rates integers reals keep_impossible box_points "
+    "outcome_mode seed".split()
+)
+ModelOptions = _options_class("ModelOptions", _READING)
+DecideOptions = _options_class(
+    "DecideOptions", _READING | frozenset("policy decider radius horizon filter seconds memory_mb".split())
+)
 
 
 def make_config(options: Any, *, file: Path | None = None, **named: Any) -> Config:

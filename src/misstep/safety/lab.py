@@ -171,14 +171,13 @@ class ModelLab(Knowledge[ModelState]):
         if not proven:
             raise UnsoundClaim(f"{claim.oracle}: what it says of the state {claim.state} is not proven")
 
-    def fault(self, s: int) -> Fault | None:
+    def fault(self, s: int, taken: int) -> Fault | None:
         """The fault of a state on an unsafe run, if its decision is proven to be one.
 
-        The outcome on the run is looked at first; any outcome of the policy's action counts.
+        The outcome that was taken on the run is looked at first; any outcome of the policy's action counts.
         """
         verdict = self.verdict(s)
         label, _, outcomes = self.game.moves(s)[0]
-        taken = self.book.following.get(s)
         ordered = sorted(outcomes, key=lambda t: t != taken)
         verdicts = {t: self.verdict(t) for t in ordered}
         lost = next((t for t in ordered if verdicts[t] == "unsafe"), None)

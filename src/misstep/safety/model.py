@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -201,14 +201,6 @@ def load_model(config: Config) -> SafetyTask:
     """The model that a configuration names, read as it says."""
     if config.model is None:
         raise InputError("there is no JANI model; name one")
-    semantics = Semantics(
-        ignore_rates=config.ignore_rates,
-        integers=config.integers,
-        reals=config.reals,
-        keep_impossible=config.keep_impossible,
-        box_points=config.box_points,
-        outcome_mode=config.outcome_mode,
-    )
     return SafetyTask.load(
         config.model,
         properties=config.properties,
@@ -216,8 +208,13 @@ def load_model(config: Config) -> SafetyTask:
         unsafe=config.unsafe,
         goal=config.goal,
         constants=parse_constants(config.constant),
-        semantics=semantics,
+        semantics=semantics_of(config),
     )
+
+
+def semantics_of(config: Config) -> Semantics:
+    """How a configuration says that models are read."""
+    return Semantics(**{field.name: getattr(config, field.name) for field in fields(Semantics)})
 
 
 def parse_constants(texts: Sequence[str]) -> dict[str, Any]:

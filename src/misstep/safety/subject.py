@@ -92,7 +92,9 @@ class ModelSubject:
     def find(self, case: ModelCase, judgement: Judgement, about: Mapping[str, Any], /) -> Finding:
         """The fault, if the decision in this very state is one, and the certificate."""
         s = case.state.number
-        fault = None if judgement.verdict is Verdict.CLEARED else self.lab.fault(s)
+        fault = None
+        if judgement.verdict is not Verdict.CLEARED:
+            fault = self.lab.fault(s, self.lab.book.following[s])
         if fault is not None:
             self._faults[s] = fault
             lost = self.lab.claim(self.lab.state(fault.outcome))
