@@ -52,16 +52,10 @@ class Judgement:
 
 def judge(run: Bound, best: Bound, *, objective: Objective) -> Judgement:
     """A bug iff the policy surely does worse than is surely possible; cleared iff it surely does not."""
-    run = Bound(objective.value(run.lo), objective.value(run.hi))
-    best = Bound(objective.value(best.lo), objective.value(best.hi))
-    gap = Bound(max(0.0, _minus(run.lo, best.hi)), max(0.0, _minus(run.hi, best.lo)))
-    if run.lo > best.hi:
-        return Judgement(Verdict.BUG, gap)
-    if run.hi <= best.lo:
-        return Judgement(Verdict.CLEARED, Bound(0, 0))
-    return Judgement(Verdict.UNKNOWN, gap)
-
-
-def _minus(a: float, b: float) -> float:
-    """Two courses that never reach the goal do equally badly."""
-    return 0.0 if a == b else a - b
+    value = objective.value
+    run_lo, run_hi, best_lo, best_hi = value(run.lo), value(run.hi), value(best.lo), value(best.hi)
+    if run_lo > best_hi:
+        return Judgement(Verdict.BUG, Bound(run_lo - best_hi, run_hi - best_lo))
+    if run_hi <= best_lo:
+        return Judgement(Verdict.CLEARED, Bound(0.0, 0.0))
+    return Judgement(Verdict.UNKNOWN, Bound(0.0, run_hi - best_lo))
