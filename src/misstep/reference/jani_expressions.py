@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from misstep.reference import reading
 from misstep.reference.checked import need
-from misstep.reference.reading import MAX_WORK, items, refusal, text
+from misstep.reference.reading import items, refusal, text
 
 Evaluate = Callable[[Sequence[Any]], Any]
 
@@ -20,8 +21,8 @@ Evaluate = Callable[[Sequence[Any]], Any]
 class Fuel:
     """Counts the rounds of everything that repeats, so that no expression keeps the checker busy forever."""
 
-    def __init__(self, rounds: int = MAX_WORK) -> None:
-        self.rounds = rounds
+    def __init__(self) -> None:
+        self.rounds = reading.MAX_WORK
 
     def burn(self, rounds: int) -> None:
         """Refuse where more rounds are needed than are left."""
