@@ -54,7 +54,7 @@ def changed(certificate: dict[str, Any], **changes: Any) -> dict[str, Any]:
         (changed(BUG, states=[state(0), state(1), state(2), state(4)]), "cannot have"),
         (changed(BUG, constants={"BOTTOM": 1}), "BOTTOM"),
         (changed(BUG, semantics={"integers": "clip"}), "integers"),
-        (changed(BUG, semantics={"keep_impossible": 1}), "true or false"),
+        (changed(BUG, semantics={"keep_impossible": 1}), "neither true nor false"),
         (changed(BUG, unsafe="y"), "the name y"),
         (changed(BUG, unsafe="x"), "neither true nor false"),
         (changed(BUG, unsafe={"op": "∃"}), "operator ∃"),
@@ -115,6 +115,7 @@ def test_garbage_is_refused(garbage: Any) -> None:
 
 HUGE: Any = {"op": "ac", "var": "i", "length": 10**12, "exp": "i"}
 NESTED: Any = {"op": "ac", "var": "i", "length": 10**5, "exp": {**HUGE, "length": 10**5}}
+SOME: Any = {"op": "av", "elements": [1]}
 POWER: Any = 3
 for _ in range(12):
     POWER = {"op": "*", "left": POWER, "right": copy.deepcopy(POWER)}
@@ -128,12 +129,26 @@ for _ in range(12):
         {"op": "=", "left": POWER, "right": 1},
         {"op": "=", "left": {"op": "floor", "exp": {"op": "pow", "left": 10, "right": 400}}, "right": 1},
         {"op": "=", "left": {"op": "/", "left": 1, "right": "x"}, "right": 1},
+        {"op": "=", "left": {"op": "+", "left": SOME, "right": SOME}, "right": SOME},
+        {"op": "=", "left": {"op": "*", "left": 10**12, "right": SOME}, "right": SOME},
     ],
 )
 def test_expressions_that_would_never_end_are_refused(large: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MAX_WORK", 10**5)
     with pytest.raises(Refused):
         check_certificate(changed(BUG, unsafe=large), MODEL)
+
+
+def test_boxes_that_are_too_large_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MAX_WORK", 10**5)
+    model = copy.deepcopy(MODEL)
+    box = [{"ref": "x", "lower-bound": 0, "upper-bound": "TOP"}]
+    model["automata"][0]["edges"][0]["destinations"][0]["assignments"] = box
+    jani = Jani(model, {}, {})
+    assert jani.outcomes(jani.read({"x": 0}), "stay") == {(0,), (1,), (2,), (3,)}
+    jani = Jani(model, {"TOP": 10**9}, {})
+    with pytest.raises(Refused, match="too long"):
+        jani.outcomes(jani.read({"x": 0}), "stay")
 
 
 def test_the_interpreter_knows_the_model() -> None:

@@ -58,9 +58,7 @@ class Jani:
     """
 
     def __init__(self, model: Json, constants: Json, semantics: Json) -> None:
-        options = record(semantics, "the semantics", (), optional=("keep_impossible",))
-        self.keep_impossible = options.get("keep_impossible", False)
-        need(type(self.keep_impossible) is bool, "keep_impossible is true or false")
+        self.keep_impossible = _keeps_impossible(semantics)
         self.fuel = Fuel()
         self.constants = _constants(model, constants, self.fuel)
         self.instances = _instances(model)
@@ -169,7 +167,7 @@ class Jani:
         e = a.get("value")
         if e is None:
             low, high = (compile_expression(a[end], scope) for end in ("lower-bound", "upper-bound"))
-            return lambda env: range(low(env), high(env) + 1)
+            return lambda env: self._counted(range(low(env), high(env) + 1))
         if not (isinstance(e, dict) and e.get("op") == "nondet"):
             return None
         such_that, place = compile_expression(e["exp"], scope.bind(text(e["var"], "a variable"))), scope.width
@@ -178,11 +176,12 @@ class Jani:
             (False, True) if variable.kind == "bool" else range(int(variable.low), int(variable.high) + 1)
         )
 
-        def options(env: Sequence[Any]) -> Iterable[Any]:
-            self.fuel.burn(len(domain))
-            return [x for x in domain if truth(such_that((*env[:place], x)))]
+        return lambda env: [x for x in self._counted(domain) if truth(such_that((*env[:place], x)))]
 
-        return options
+    def _counted(self, values: Sequence[Any]) -> Sequence[Any]:
+        """The values, after a look at how many they are."""
+        self.fuel.burn(len(values))
+        return values
 
     def read(self, values: object) -> State:
         """The state that a certificate writes as names with values; refused where it is none of the model.
@@ -280,6 +279,14 @@ class Jani:
             if update.place is not None:
                 env[update.place] = update.location
         return tuple(env[: self.width])
+
+
+def _keeps_impossible(semantics: object) -> bool:
+    if not isinstance(semantics, dict):
+        raise refusal(semantics, "the semantics", "an object")
+    unknown = [str(name)[:60] for name in semantics if name != "keep_impossible"]
+    need(not unknown, f"semantics with {', '.join(unknown[:9])} is not known here")
+    return truth(semantics.get("keep_impossible", False))
 
 
 def _constants(model: Json, given: Json, fuel: Fuel) -> dict[str, Any]:
