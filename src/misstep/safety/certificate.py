@@ -44,7 +44,7 @@ def make_certificate(
     certificate = {
         "format": FORMAT,
         "kind": "safety",
-        "verdict": "bug" if trace else "safe" if safe else "cleared",
+        "verdict": "cleared" if not_safe else "bug" if trace else "safe",
         "radius": radius,
         "horizon": horizon,
         "constants": task.constants,
