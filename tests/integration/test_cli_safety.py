@@ -14,6 +14,7 @@ import pytest
 
 from misstep.cli.app import run
 from misstep.errors import InputError
+from misstep.reference.digest import digest
 from misstep.safety.verify import verify_run
 
 
@@ -64,7 +65,8 @@ def tampered(certificate: dict[str, Any]) -> list[dict[str, Any]]:
     """Each change makes the proof wrong."""
 
     def changed(**parts: Any) -> dict[str, Any]:
-        return {**certificate, **parts}
+        new = {**certificate, **parts}
+        return {**new, "sha256": digest(new)}
 
     states = certificate["states"]
     moved = [{**s, "values": {**s["values"], "position": s["values"]["position"] + 1}} for s in states]

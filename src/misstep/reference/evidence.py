@@ -147,6 +147,7 @@ class Evidence:
         index, budget, answers = _row(written, 3, "a line of the refutation")
         pairs = [_row(pair, 2, "an answer") for pair in items(answers, "the answers of a line")]
         outcomes = {text(action, "an action"): self._at(outcome) for action, outcome in pairs}
+        need(len(outcomes) == len(pairs), "a line of the refutation answers an action twice")
         return Answer(self._at(index), whole(budget, "a number of deviations"), outcomes)
 
 
