@@ -9,11 +9,10 @@ import pytest
 from misstep.reference.certificate import check
 from misstep.reference.checked import Refused
 from misstep.reference.digest import digest
-from misstep.reference.safety import check_certificate
 from tests.property.tampering import edits
 from tests.property.truth import check_truth
 from tests.unit import reference_model, reference_tasks
-from tests.unit.reference_model import LABELS, MODEL, UNSAFE, moves
+from tests.unit.reference_model import LABELS, UNSAFE, Proof, check_proof, moves, resigned
 from tests.unit.reference_tasks import CLEAR, NAMES
 
 CLASSICAL = [reference_tasks.BUG, reference_tasks.CLEARED, reference_tasks.LOOP]
@@ -38,29 +37,48 @@ def test_classical_certificates(certificate: dict[str, Any]) -> None:
     assert refused > 1000 and accepted > 100  # accepted are other origins and weaker bounds
 
 
-@pytest.mark.parametrize("certificate", SAFETY)
-def test_safety_certificates(certificate: dict[str, Any]) -> None:
-    check_safety(certificate)
+@pytest.mark.parametrize("proof", SAFETY)
+def test_safety_certificates(proof: Proof) -> None:
+    check_safety(proof)
     refused = accepted = 0
-    for damaged in edits(certificate, LABELS):
+    for damaged in edits(proof, LABELS):
+        if not isinstance(damaged.get("evidence"), list) or "certificate" not in damaged:
+            continue
         with pytest.raises(Refused):
-            check_certificate(damaged, MODEL)  # the digest
-        damaged["sha256"] = digest(damaged)
+            check_proof(damaged)  # the digests
+        damaged = resigned(damaged)
         try:
-            check_certificate(damaged, MODEL)
+            check_proof(damaged)
         except Refused:
             refused += 1
             continue
         accepted += 1
-        if damaged["unsafe"] in (UNSAFE, True, False) and damaged["goal"] in (None, False):
+        certificate = damaged["certificate"]
+        if certificate["unsafe"] in (UNSAFE, True, False) and certificate["goal"] in (None, False):
             check_safety(damaged)
     assert refused > 500 and accepted > 10
 
 
-def safe_places(certificate: dict[str, Any]) -> dict[tuple[int, int], int]:
+Place = tuple[int, int]
+
+
+def places(proof: Proof) -> list[Place]:
+    """The states of the evidence, with their steps."""
+    counted = proof["certificate"]["horizon"] is not None
+    rows = [row for block in proof["evidence"][1:] for row in block["states"]]
+    return [(row[0], row[1] if counted else 0) for row in rows]
+
+
+def lines_of(proof: Proof, name: str) -> list[Any]:
+    return [line for block in proof["evidence"][1:] for line in block[name]]
+
+
+def deviations_needed(proof: Proof) -> dict[Place, int]:
     """How many deviations each state needs at least, by the definition; 9 where it is lost."""
+    certificate = proof["certificate"]
     counted, horizon = certificate["radius"] is not None, certificate["horizon"]
-    decided = {place(certificate, i): action for i, action in certificate["decisions"]}
+    known = places(proof)
+    decided = {known[i]: action for i, action in lines_of(proof, "decisions")}
     last = 0 if horizon is None else horizon + 5
     value = {(x, step): 9 * is_unsafe(certificate, x) for x in range(4) for step in range(last + 1)}
     for _ in range(100):
@@ -83,21 +101,28 @@ def is_unsafe(certificate: dict[str, Any], x: int) -> bool:
     return x == 3 if certificate["unsafe"] == UNSAFE else bool(certificate["unsafe"])
 
 
-def place(certificate: dict[str, Any], index: int) -> tuple[int, int]:
-    written = certificate["states"][index]
-    return written["values"]["x"], written["step"]
+def check_safety(proof: Proof) -> None:
+    """What the certificate claims, by brute force."""
+    certificate, value = proof["certificate"], deviations_needed(proof)
+    radius, here = certificate["radius"] or 0, (certificate["state"]["x"], certificate["step"])
+    assert (value[here] > radius) == (certificate["verdict"] == "cleared")
+    if (fault := certificate["fault"]) is not None:
+        assert certificate["verdict"] == "bug"
+        assert value[fault["outcome"]["x"], fault["step"]] > radius
+        assert fault["outcome"]["x"] in moves(here[0])[fault["action"]]
+        later = here[1] + (certificate["horizon"] is not None)
+        assert all(value[t, later] <= value[here] for t in moves(here[0])[fault["alternative"]])
+    if certificate["verdict"] == "bug" or certificate["run"] is not None:
+        assert reaches_unsafe(proof, here, certificate["run"]["steps"])
 
 
-def check_safety(certificate: dict[str, Any]) -> None:
-    value, radius = safe_places(certificate), certificate["radius"] or 0
-    places = [place(certificate, i) for i in range(len(certificate["states"]))]
-    for i in [*certificate["safe"], *(fault["state"] for fault in certificate["faults"])]:
-        assert value[places[i]] <= radius
-    for i in [*certificate["not_safe"], *(fault["outcome"] for fault in certificate["faults"])]:
-        assert value[places[i]] > radius
-    decided = {places[i]: action for i, action in certificate["decisions"]}
-    for here, after in zip(certificate["trace"], certificate["trace"][1:], strict=False):
-        assert places[after][0] in moves(places[here][0])[decided[places[here]]]
-    if certificate["verdict"] == "bug":
-        assert is_unsafe(certificate, places[certificate["trace"][-1]][0])
-        assert certificate["safe"] or certificate["faults"]
+def reaches_unsafe(proof: Proof, here: Place, steps: int) -> bool:
+    """Whether the policy, as far as its decisions are stated, can be unsafe after exactly so many steps."""
+    certificate, known = proof["certificate"], places(proof)
+    decided = {known[i]: action for i, action in lines_of(proof, "decisions")}
+    later = int(certificate["horizon"] is not None)
+    layer = {here}
+    for _ in range(steps):
+        going = {s for s in layer if s in decided and not is_unsafe(certificate, s[0])}
+        layer = {(t, s[1] + later) for s in going for t in moves(s[0]).get(decided[s] or "", ())}
+    return any(is_unsafe(certificate, x) for x, _ in layer)

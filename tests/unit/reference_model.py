@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
-from tests.unit.reference_tasks import signed
+from misstep.reference.checked import Checked
+from misstep.reference.digest import digest
+from misstep.reference.evidence import Evidence
+from misstep.reference.safety import check
 
 # x counts from 0 to TOP = 3, which is unsafe. From 2 the only way is up; `go` takes one step or two.
 MODEL: dict[str, Any] = {
@@ -75,57 +79,97 @@ def moves(x: int) -> dict[str, set[int]]:
     ][x]
 
 
-def state(x: int, step: int = 0) -> dict[str, Any]:
-    return {"values": {"x": x}, "step": step}
+QUESTION = {
+    "radius": None,
+    "horizon": None,
+    "constants": {},
+    "semantics": {},
+    "unsafe": UNSAFE,
+    "goal": None,
+}
+Proof = dict[str, Any]
+"""A certificate and the evidence that it rests on: `{"certificate": ..., "evidence": [header, block, ...]}`."""
 
 
-BUG = signed(
-    {
+def resigned(proof: Proof) -> Proof:
+    """The same with digests that fit, as far as there is something to sign."""
+    proof = copy.deepcopy(proof)
+    before = None
+    for line in proof["evidence"]:
+        if isinstance(line, dict):
+            line["before"] = before
+            line["sha256"] = before = digest(line)
+    if isinstance(proof["certificate"], dict):
+        proof["certificate"]["evidence"] = before
+        proof["certificate"]["sha256"] = digest(proof["certificate"])
+    return proof
+
+
+def proof(verdict: str, state: dict[str, Any], *, step: int = 0, **parts: Any) -> Proof:
+    """A proof from what differs: fields of the question, of the block, and of the certificate."""
+    question = {name: parts.pop(name, usual) for name, usual in QUESTION.items()}
+    block = {
+        name: parts.pop(name, []) for name in ("states", "decisions", "runs", "strategy", "refutation")
+    }
+    header = {"format": 2, "kind": "safety-evidence", "fields": ["x"], **question}
+    certificate = {
         "format": 2,
         "kind": "safety",
-        "verdict": "bug",
-        "radius": None,
-        "horizon": None,
-        "constants": {},
-        "semantics": {},
-        "unsafe": UNSAFE,
-        "goal": None,
-        "safe": [0],
-        "not_safe": [],
-        "trace": [0, 2, 3],
-        "faults": [{"state": 0, "action": "go", "outcome": 2, "alternative": "stay"}],
-        "decisions": [[0, "go"], [2, "go"]],
-        "strategy": [[0, 0, "stay"]],
-        "refutation": [[2, 0, [["go", 3]]]],
-        "states": [state(0), state(1), state(2), state(3)],
+        "verdict": verdict,
+        "state": state,
+        "step": step,
+        "run": parts.pop("run", None),
+        "fault": parts.pop("fault", None),
+        **question,
         "decider": "level",
     }
+    assert not parts
+    return resigned({"certificate": certificate, "evidence": [header, block]})
+
+
+def check_proof(proof: Any, model: Any = MODEL) -> Checked:
+    """The checker on a certificate and its evidence."""
+    return check(proof["certificate"], Evidence(proof["evidence"], model))
+
+
+def changed(old: Proof, **changes: Any) -> Proof:
+    """Another proof: fields of the question are changed in both parts, others where they are."""
+    new = copy.deepcopy(old)
+    header, block, certificate = *new["evidence"], new["certificate"]
+    for name, value in changes.items():
+        homes = [part for part in (header, block, certificate) if name in part]
+        for home in homes or [certificate]:
+            home[name] = value
+    return resigned(new)
+
+
+STATES = [[0], [1], [2], [3]]
+BUG = proof(
+    "bug",
+    {"x": 0},
+    run={"outcome": "unsafe", "steps": 2},
+    fault={"action": "go", "outcome": {"x": 2}, "step": 0, "alternative": "stay"},
+    states=STATES,
+    decisions=[[0, "go"], [2, "go"]],
+    runs=[[2, 3], [0, 2]],
+    strategy=[[0, 0, "stay"]],
+    refutation=[[2, 0, [["go", 3]]]],
 )
-CLEARED = signed(
-    BUG, verdict="cleared", safe=[], not_safe=[2], trace=[], faults=[], decisions=[], strategy=[]
-)
-# From 1 one deviation is enough: back to 0, where the policy of this certificate stays.
-NEAR = signed(
-    BUG,
-    verdict="safe",
+CLEARED = proof("cleared", {"x": 2}, states=STATES, refutation=[[2, 0, [["go", 3]]]])
+# From 1 one deviation is enough: back to 0, where the policy of this evidence stays.
+NEAR = proof(
+    "safe",
+    {"x": 1},
     radius=1,
-    safe=[1],
-    trace=[],
-    faults=[],
+    states=STATES,
     decisions=[[0, "stay"], [1, "go"]],
     strategy=[[1, 1, "back"], [0, 0, "stay"]],
-    refutation=[],
 )
 # Within one step nobody falls from 0, whatever he does: the horizon ends the play.
-SOON = signed(
-    BUG,
-    verdict="safe",
+SOON = proof(
+    "safe",
+    {"x": 0},
     horizon=1,
-    safe=[0],
-    trace=[],
-    faults=[],
-    decisions=[],
+    states=[[0, 0], [1, 1], [2, 1]],
     strategy=[[0, 0, "go"], [1, 0, None], [2, 0, None]],
-    refutation=[],
-    states=[state(0), state(1, 1), state(2, 1)],
 )
