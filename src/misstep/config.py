@@ -148,23 +148,12 @@ class Config:
     @classmethod
     def read(cls, file: str | Path) -> Self:
         """From a TOML file: its top level, or the table `misstep` or `tool.misstep` where it has one."""
-        try:
-            text = Path(file).read_text(encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"{file}: cannot be read: {error.strerror}") from None
-        except UnicodeDecodeError as error:
-            raise InputError(f"{file}: not a TOML file: {error}") from None
-        return cls.from_toml(text, where=str(file))
+        return cls.from_table(read_table(file), where=str(file))
 
     @classmethod
     def from_toml(cls, text: str, *, where: str) -> Self:
         """From the text of a TOML file."""
-        try:
-            table = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise InputError(f"{where}: not a TOML file: {error}") from None
-        inner = table.get("misstep") or table.get("tool", {}).get("misstep")
-        return cls.from_table(table if inner is None else inner, where=where)
+        return cls.from_table(_table(text, where), where=where)
 
     def _check_kind(self) -> None:
         if self.model is not None and (self.domain is not None or self.problem is not None):
@@ -206,6 +195,26 @@ _LEAST = {
     "horizon": 0,
     "box_points": 0,
 }
+
+
+def read_table(file: str | Path) -> dict[str, Any]:
+    """The options in a TOML file as they stand there; they may need others to make sense."""
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file}: not a TOML file: {error}") from None
+    return _table(text, str(file))
+
+
+def _table(text: str, where: str) -> dict[str, Any]:
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{where}: not a TOML file: {error}") from None
+    inner = table.get("misstep") or table.get("tool", {}).get("misstep")
+    return table if inner is None else inner
 
 
 def _lenient(name: str, value: Any) -> Any:

@@ -149,7 +149,8 @@ def _entries(kind: str) -> dict[str, EntryPoint]:
 @cache
 def _installed(kind: str) -> dict[str, EntryPoint]:
     """Looking through all installed packages takes a while, and they do not change meanwhile."""
-    return {entry.name: entry for entry in entry_points(group=f"misstep.{kind}")}
+    group = f"misstep.{kind.replace('-', '_')}"  # names of groups have no hyphens
+    return {entry.name: entry for entry in entry_points(group=group)}
 
 
 def _load(entry: EntryPoint) -> type[Any]:

@@ -132,15 +132,16 @@ class Liar:
     ],
 )
 def test_deciders_that_lie_are_found_out(change: Callable[[list[Any]], list[Any]]) -> None:
-    lab = make_lab(decider=lambda game: Liar(game, change))
+    lab, caught = make_lab(decider=lambda game: Liar(game, change)), 0
     for s in unsafe_run(lab)[:-1]:
-        known = dict(lab.book.strategy), dict(lab.book.refuted)
         claim = lab.claim(lab.state(s))
         assert claim is not None
-        if lab.verdict(s) == "unsafe" and not lab.book.is_lost(s) or lab.verdict(s) == "safe":
+        if not lab.book.is_safe(s) and not lab.book.is_lost(s):
             with pytest.raises(UnsoundClaim, match="level"):
                 lab.enter(claim)
-            assert dict(lab.book.strategy) == known[0]
+            assert not lab.book.is_safe(s) and not lab.book.is_lost(s)
+            caught += 1
+    assert caught > 0
 
 
 def test_unknown_evidence_is_refused() -> None:

@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 import misstep
+from misstep.bundled.models import generate
 from misstep.config import Config
 from misstep.errors import InputError
 from misstep.events import Finished, Judged, Ran, Started, timeless
 from misstep.judge import Verdict
 from misstep.record.record import EVENTS, EVIDENCE, Record
 from misstep.record.verify import verify_record
+from misstep.safety.policy import zoo_file
 from misstep.session import Session
-from misstep.bundled.models import generate
 
 
 @pytest.fixture
@@ -107,11 +108,15 @@ def test_resumed_tests_end_like_undisturbed_ones(line: Path, tmp_path: Path) -> 
 
 
 def test_a_policy_that_changed_is_noticed(line: Path, tmp_path: Path) -> None:
+    policy = tmp_path / "two_way_line.jani2nnet"
+    for file in (zoo_file("two_way_line"), zoo_file("two_way_line").with_suffix(".nnet")):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
     record = Record.create(tmp_path / "r")
-    list(Session(config(line, runs=3), record=record).events())
-    other = Config.from_table({**record.config().as_table(), "policy": "zoo:one_way_line"}, where="test")
+    list(Session(config(line, runs=3, policy=f"nnet:{policy}"), record=record).events())
+    network = policy.with_suffix(".nnet")
+    network.write_text("// trained a little longer\n" + network.read_text())
     with pytest.raises(InputError, match="has changed"):
-        list(Session(other, record=record, resume=True).events())
+        list(Session(record.config(), record=record, resume=True).events())
 
 
 def full_speed(state: dict[str, Any], applicable: tuple[str, ...]) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from misstep.config import MODEL_ONLY, TASK_ONLY, Config
+from misstep.config import MODEL_ONLY, TASK_ONLY, Config, read_table
 from misstep.errors import InputError
 
 _POSITIONAL = frozenset({"domain", "problem", "model"})
@@ -96,7 +96,7 @@ def _found() -> Path | None:
 
 def _table(path: Path, named: dict[str, Any]) -> dict[str, Any]:
     """The file's options, without those that make no sense for the kind of task that was named."""
-    table = Config.read(path).as_table()
+    table = read_table(path)
     unfit = (
         TASK_ONLY if named.get("model") is not None else MODEL_ONLY if named.get("domain") is not None else ()
     )

@@ -29,7 +29,7 @@ def parts(
         for part in listed:
             origin = "" if part.origin == "misstep" else f" (from {part.origin})"
             first, *more = [line for line in part.help.splitlines() if line] or [""]
-            print(f"  {part.name:<12}{first}{origin}")
+            print(f"  {part.name:<11} {first}{origin}")
             for line in more:
                 print(f"            {line}")
             for option in part.options:

@@ -21,7 +21,7 @@ def show_run(steps: Sequence[Step]) -> list[str]:
         return []
     rows = [("", "", f"{_values(steps[0].state)}")]
     for number, (step, following) in enumerate(zip(steps, steps[1:], strict=False), start=1):
-        at_fault = step.is_safe and not following.is_safe
+        at_fault = step.is_safe and following.is_lost
         left = f"{'>' if at_fault else ' '} {number}"
         rows.append((left, step.action or "no action", _changes(step, following)))
         if at_fault and step.alternative is not None:

@@ -15,6 +15,7 @@ def make_certificate(
     task: SafetyTask,
     game: JaniGame,
     s: int,
+    /,
     *,
     verdict: str,
     fault: Fault | None = None,

@@ -20,6 +20,8 @@ class Step:
     action: str | None
     """None at the end of the run."""
     is_safe: bool
+    is_lost: bool
+    """Unsafe, or proven that unsafe states cannot be avoided; neither where a limit was hit."""
     alternative: str | None
     """What the strategy does there; None where the state is not known to be safe, or ends the game."""
 
@@ -33,6 +35,7 @@ class RecordedEvidence:
     following: dict[Key, Key] = field(default_factory=dict)
     decisions: dict[Key, str | None] = field(default_factory=dict)
     strategy: dict[Key, str | None] = field(default_factory=dict)
+    refuted: set[Key] = field(default_factory=set)
 
     @classmethod
     def read(cls, record: Record) -> "RecordedEvidence":
@@ -66,14 +69,19 @@ class RecordedEvidence:
     def run(self, certificate: dict[str, Any]) -> list[Step]:
         """The same with what the policy does and what is proven there."""
         return [
-            Step(
-                self.facts(key),
-                self.decisions.get(key) if key in self.following else None,
-                key in self.strategy,
-                self.strategy.get(key),
-            )
+            self.step(key, self.decisions.get(key) if key in self.following else None)
             for key in self.keys(certificate)
         ]
+
+    def step(self, key: Key, action: str | None) -> Step:
+        """What is known of a state in which the policy does so; without an action it is an unsafe end."""
+        return Step(
+            self.facts(key),
+            action,
+            key in self.strategy,
+            action is None or (key in self.refuted and key not in self.strategy),
+            self.strategy.get(key),
+        )
 
     def facts(self, key: Key) -> StateDict:
         """A state by names."""
@@ -88,6 +96,7 @@ class RecordedEvidence:
             self.following[self.states[index]] = self.states[following]
         for index, _, action in block["strategy"]:
             self.strategy[self.states[index]] = action
+        self.refuted |= {self.states[index] for index, _, _ in block["refutation"]}
 
 
 def recorded_model(record: Record, evidence: RecordedEvidence) -> SafetyTask:

@@ -144,10 +144,8 @@ class ModelReplay:
 
     def _step(self, s: int) -> Step:
         label, _ = self._move(s)
-        state = self.task.state(self.game, s)
-        key = self.evidence.key({"state": state, "step": self.game.step(s)})
-        known = self.evidence.strategy
-        return Step(state, None if label is None else self.task.labels[label], key in known, known.get(key))
+        key = self.evidence.key({"state": self.task.state(self.game, s), "step": self.game.step(s)})
+        return self.evidence.step(key, None if label is None else self.task.labels[label])
 
 
 def _path(parents: dict[int, int | None], s: int) -> list[int]:

@@ -111,6 +111,7 @@ def _identity(settings: QSettings, task: SafetyTask) -> dict[str, Any]:
     """What makes two trainings the same."""
     conditions = json.dumps([task.files.unsafe, task.files.goal, task.files.start, task.constants])
     told = json.loads(json.dumps(asdict(settings)))
+    del told["checkpoint_every"]  # which changes nothing
     return {
         **told,
         "model": hashlib.sha256((task.files.model + conditions).encode()).hexdigest(),
