@@ -70,7 +70,9 @@ def test_test_finds_bugs_that_verify(line: Path, tmp_path: Path) -> None:
 def test_all_doors_lead_to_the_same_test(line: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`test`, `safety test`, a TOML file, Python and the config of an old record: the same events."""
     options = ("--policy", "zoo:two_way_line", "--runs", 12, "--seed", 3)
-    assert misstep("test", line, *options, "--fuzzer", "greedy:depth=2", "--out", tmp_path / "a").returncode == 1
+    assert (
+        misstep("test", line, *options, "--fuzzer", "greedy:depth=2", "--out", tmp_path / "a").returncode == 1
+    )
     misstep("safety", "test", line, *options, "--fuzzer", "greedy", "--depth", 2, "--out", tmp_path / "b")
     toml = 'policy = "zoo:two_way_line"\nruns = 12\nseed = 3\nfuzzer = "greedy:depth=2"\n'
     (tmp_path / "c.toml").write_text(toml)

@@ -66,12 +66,12 @@ Place = tuple[int, int]
 def places(proof: Proof) -> list[Place]:
     """The states of the evidence, with their steps."""
     counted = proof["certificate"]["horizon"] is not None
-    rows = [row for block in proof["evidence"][1:] for row in block["states"]]
-    return [(row[0], row[1] if counted else 0) for row in rows]
+    return [(row[0], row[1] if counted else 0) for row in lines_of(proof, "states")]
 
 
 def lines_of(proof: Proof, name: str) -> list[Any]:
-    return [line for block in proof["evidence"][1:] for line in block[name]]
+    blocks = [block for block in proof["evidence"][1:] if isinstance(block, dict)]
+    return [line for block in blocks for line in block[name]]
 
 
 def deviations_needed(proof: Proof) -> dict[Place, int]:

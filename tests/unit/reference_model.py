@@ -88,7 +88,7 @@ QUESTION = {
     "goal": None,
 }
 Proof = dict[str, Any]
-"""A certificate and the evidence that it rests on: `{"certificate": ..., "evidence": [header, block, ...]}`."""
+"""A certificate and its evidence: `{"certificate": ..., "evidence": [header, block, ...]}`."""
 
 
 def resigned(proof: Proof) -> Proof:
@@ -108,9 +108,7 @@ def resigned(proof: Proof) -> Proof:
 def proof(verdict: str, state: dict[str, Any], *, step: int = 0, **parts: Any) -> Proof:
     """A proof from what differs: fields of the question, of the block, and of the certificate."""
     question = {name: parts.pop(name, usual) for name, usual in QUESTION.items()}
-    block = {
-        name: parts.pop(name, []) for name in ("states", "decisions", "runs", "strategy", "refutation")
-    }
+    block = {name: parts.pop(name, []) for name in ("states", "decisions", "runs", "strategy", "refutation")}
     header = {"format": 2, "kind": "safety-evidence", "fields": ["x"], **question}
     certificate = {
         "format": 2,

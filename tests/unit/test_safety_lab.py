@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -58,7 +59,7 @@ def test_faults_are_the_last_chance() -> None:
     assert verdicts == sorted(verdicts)  # safe first, then never again
     assert (verdicts[0], verdicts[-1]) == ("safe", "unsafe")
     last = verdicts.index("unsafe") - 1
-    faults = [lab.fault(s, following) for s, following in zip(run, run[1 : last + 2], strict=False)]
+    faults = [lab.fault(s, following) for s, following in pairwise(run[: last + 2])]
     assert faults[:-1] == [None] * last
     fault = faults[-1]
     assert fault is not None and fault.alternative != fault.action
@@ -72,7 +73,7 @@ def test_faults_are_the_last_chance() -> None:
 def test_limits_make_possible_faults() -> None:
     lab = make_lab(max_expansions=0)
     run = unsafe_run(lab)
-    assert [lab.fault(s, following) for s, following in zip(run, run[1:], strict=False)] == [None] * (
+    assert [lab.fault(s, following) for s, following in pairwise(run)] == [None] * (
         len(run) - 1
     )
     assert lab.limits_hit == {"expansions"}
@@ -128,7 +129,9 @@ class Liar:
         lambda lines: lines[:-1],
         lambda lines: [],
         lambda lines: [(s, *rest[:-1], None if isinstance(rest[-1], int) else []) for s, *rest in lines],
-        lambda lines: [(s, *rest[:-1], 99 if isinstance(rest[-1], int) else rest[-1]) for s, *rest in lines[1:]],
+        lambda lines: [
+            (s, *rest[:-1], 99 if isinstance(rest[-1], int) else rest[-1]) for s, *rest in lines[1:]
+        ],
     ],
 )
 def test_deciders_that_lie_are_found_out(change: Callable[[list[Any]], list[Any]]) -> None:

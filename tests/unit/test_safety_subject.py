@@ -28,7 +28,9 @@ def line(tmp_path: Path) -> Path:
 
 
 def config(line: Path, **options: Any) -> Config:
-    return Config.from_table({"model": line, "policy": "zoo:two_way_line", "runs": 30, **options}, where="test")
+    return Config.from_table(
+        {"model": line, "policy": "zoo:two_way_line", "runs": 30, **options}, where="test"
+    )
 
 
 def test_events_tell_the_whole_story(line: Path) -> None:

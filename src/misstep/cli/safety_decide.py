@@ -28,7 +28,8 @@ def decide(
     options: Annotated[Any, Parameter(name="*")] = None,
     max_expansions: MaxExpansions = None,
     out: Annotated[
-        Path | None, Parameter(help="Write a record with the strategy or refutation; `misstep verify` reads it.")
+        Path | None,
+        Parameter(help="Write a record with the strategy or refutation; `misstep verify` reads it."),
     ] = None,
     json: Json = False,
     quiet: Quiet = False,

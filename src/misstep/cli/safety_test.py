@@ -1,6 +1,5 @@
 """`misstep safety test`: `misstep test` on a JANI model, with the options of models alone."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -18,7 +17,8 @@ def test(
     *,
     options: Annotated[Any, Parameter(name="*")] = None,
     depth: Annotated[
-        str | None, Parameter(help="Look-ahead of the fuzzer: a number, or inf; as `--fuzzer greedy:depth=2`.")
+        str | None,
+        Parameter(help="Look-ahead of the fuzzer: a number, or inf; as `--fuzzer greedy:depth=2`."),
     ] = None,
     max_expansions: MaxExpansions = None,
     config: ConfigFile = None,

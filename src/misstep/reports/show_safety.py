@@ -1,6 +1,7 @@
 """An unsafe run for the eye: what changes step by step, the decision at fault, the safe alternative."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from misstep.record.record import Record
@@ -20,12 +21,14 @@ def show_run(steps: Sequence[Step]) -> list[str]:
     if not steps:
         return []
     rows = [("", "", f"{_values(steps[0].state)}")]
-    for number, (step, following) in enumerate(zip(steps, steps[1:], strict=False), start=1):
+    for number, (step, following) in enumerate(pairwise(steps), start=1):
         at_fault = step.is_safe and following.is_lost
         left = f"{'>' if at_fault else ' '} {number}"
         rows.append((left, step.action or "no action", _changes(step, following)))
         if at_fault and step.alternative is not None:
-            rows.append(("", "", f"misstep: after this nobody can avoid unsafe states; {step.alternative} is safe"))
+            rows.append(
+                ("", "", f"misstep: after this nobody can avoid unsafe states; {step.alternative} is safe")
+            )
     width = max(len(left) for left, _, _ in rows)
     actions = max(len(action) for _, action, _ in rows)
     lines = [f"{left:<{width}}  {action:<{actions}}  {text}".rstrip() for left, action, text in rows]

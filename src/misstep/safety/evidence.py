@@ -108,7 +108,9 @@ class Book:
 
     def add_strategy(self, lines: Sequence[StrategyLine]) -> None:
         """Takes lines in where they need fewer deviations than those that are known."""
-        better = [line for line in lines if line[0] not in self.strategy or line[1] < self.strategy[line[0]][0]]
+        better = [
+            line for line in lines if line[0] not in self.strategy or line[1] < self.strategy[line[0]][0]
+        ]
         before = {s: self.strategy.get(s) for s, _, _ in better}
         self.strategy |= {s: (value, label) for s, value, label in better}
         try:

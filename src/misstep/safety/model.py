@@ -227,9 +227,7 @@ def parse_constants(texts: Sequence[str]) -> dict[str, Any]:
         except ValueError:
             equals = ""
         if not equals:
-            raise InputError(
-                f"--constant {text!r}: expected NAME=VALUE, the value a number or true or false"
-            )
+            raise InputError(f"--constant {text!r}: expected NAME=VALUE, the value a number or true or false")
     return constants
 
 

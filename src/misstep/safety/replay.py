@@ -2,6 +2,7 @@
 
 from collections import deque
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from misstep._core import JaniGame
@@ -108,7 +109,7 @@ class ModelReplay:
 
     def _follows(self, s: int, steps: list[Step]) -> bool:
         """Whether the policy still decides as it did on the run; steps count where there is a horizon."""
-        for step, following in zip(steps, steps[1:], strict=False):
+        for step, following in pairwise(steps):
             label, outcomes = self._move(s)
             if label is None or self.task.labels[label] != step.action:
                 return False
@@ -119,7 +120,7 @@ class ModelReplay:
         return self.game.is_unsafe(s)
 
     def _search(self, start: int) -> list[int] | None:
-        """A shortest run of the policy to an unsafe state; empty where there is none, None beyond the limit."""
+        """A shortest run of the policy to an unsafe state; empty where there is none, None at the limit."""
         parents: dict[int, int | None] = {start: None}
         left = deque([start])
         while left:

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from misstep._core import Budget, SafetyPolicy
 from misstep.errors import InputError, PolicyError
@@ -19,7 +19,7 @@ from misstep.safety.certificate import make_certificate
 from misstep.safety.fuzzers import BoundFuzzer, SafetyFuzzerPart
 from misstep.safety.lab import DeciderOracle, DeciderPart, Fault, ModelCase, ModelLab, ModelRun, ModelState
 from misstep.safety.model import SafetyTask, load_model
-from misstep.safety.policy import function_policy, policy_part
+from misstep.safety.policy import PolicyFunction, function_policy, policy_part
 from misstep.safety.shield import ShieldReport, measure
 from misstep.subject import Clock, Finding, Tell
 
@@ -69,9 +69,7 @@ class ModelSubject:
     def cases(self, clock: Clock, tell: Tell, /) -> Iterator[ModelCase]:
         """Draws runs of the policy; the states of unsafe ones that were no case before."""
         lab, rng = self.lab, random.Random(self.seed)
-        starts = lab.task.start_states(
-            lab.game, count=self.start_states, seed=self.seed, budget=lab.budget
-        )
+        starts = lab.task.start_states(lab.game, count=self.start_states, seed=self.seed, budget=lab.budget)
         for number in range(self.runs):
             begin = time.perf_counter()
             outcome, run = self._run(starts[rng.randrange(len(starts))], tell)
@@ -245,8 +243,10 @@ def _policy(session: "Session", task: SafetyTask) -> tuple[SafetyPolicy, dict[st
     config = session.config
     if session.policy is not None:
         if not callable(session.policy):
-            raise InputError("a policy for a JANI model is a text or a function of (state, applicable labels)")
-        return function_policy(session.policy, task), {}
+            raise InputError(
+                "a policy for a JANI model is a text or a function of (state, applicable labels)"
+            )
+        return function_policy(cast(PolicyFunction, session.policy), task), {}
     if not config.policy:
         network = task.files.network
         if network is None or not network.is_file():
@@ -258,5 +258,3 @@ def _policy(session: "Session", task: SafetyTask) -> tuple[SafetyPolicy, dict[st
     policy = part.bind(task, filter=config.filter)
     digests = [hashlib.sha256(file.read_bytes()).hexdigest() for file in part.files]
     return policy, {"policy_sha256": " ".join(digests)} if digests else {}
-
-

@@ -91,7 +91,9 @@ def load_checkpoint(file: Path, training: QTraining, task: SafetyTask) -> None:
         raise InputError(f"{file}: this is no checkpoint: {error}; train without --resume") from None
     for name, value in _identity(training.settings, task).items():
         if about.get(name) != value:
-            raise InputError(f"{file}: the training had another {name}; use the same, or train without --resume")
+            raise InputError(
+                f"{file}: the training had another {name}; use the same, or train without --resume"
+            )
     try:
         for mine, theirs in zip(_arrays(training), arrays, strict=True):
             mine[...] = theirs
@@ -104,7 +106,12 @@ def load_checkpoint(file: Path, training: QTraining, task: SafetyTask) -> None:
 
 
 def _arrays(training: QTraining) -> list[NDArray[Any]]:
-    return [*training.network.arrays, *training.target.weights, *training.target.biases, *training.memory.arrays]
+    return [
+        *training.network.arrays,
+        *training.target.weights,
+        *training.target.biases,
+        *training.memory.arrays,
+    ]
 
 
 def _identity(settings: QSettings, task: SafetyTask) -> dict[str, Any]:

@@ -115,6 +115,7 @@ class Memory:
         return [self._x, self._next, self._action, self._reward, self._mask]
 
     def add(self, x: Array, action: int, reward: float, following: Array, mask: NDArray[np.bool_]) -> None:
+        """Keeps a transition; the mask says which actions apply after it, none where the episode is over."""
         i = self.count % len(self._x)
         self._x[i], self._action[i], self._reward[i], self._next[i], self._mask[i] = (
             x,
@@ -128,6 +129,7 @@ class Memory:
     def draw(
         self, rng: np.random.Generator, n: int
     ) -> tuple[Array, NDArray[np.int64], Array, Array, NDArray[np.bool_]]:
+        """So many transitions at random: observations, actions, rewards, what followed, and masks."""
         i = rng.integers(0, min(self.count, len(self._x)), n)
         return self._x[i], self._action[i], self._reward[i], self._next[i], self._mask[i]
 
@@ -167,7 +169,7 @@ class QTraining:
         self,
         *,
         progress: Callable[[int, float], None] | None = None,
-        checkpoint: Callable[["QTraining"], None] | None = None,
+        checkpoint: Callable[[QTraining], None] | None = None,
     ) -> None:
         """Trains to the end. `progress` gets the step and the share of recent episodes that reached the goal;
         `checkpoint` gets the training every `checkpoint_every` steps.
