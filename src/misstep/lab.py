@@ -276,10 +276,11 @@ class Lab(Knowledge[State]):
         """What an expansion of A* with LM-cut takes near a state, in the same units."""
         return self.evaluation_effort(state) * (len(self.task.applicable(state)) + 1)
 
-    def add_to_pool(self, entry: PoolEntry) -> None:
-        """Makes a pool entry known, so that oracles can follow origins."""
-        self._entries[entry.id] = entry
-        self._by_state[entry.state] = entry
+    def add_to_pool(self, entries: Iterable[PoolEntry]) -> None:
+        """Makes pool entries known, so that oracles can follow origins."""
+        for entry in entries:
+            self._entries[entry.id] = entry
+            self._by_state[entry.state] = entry
 
     def is_in_pool(self, state: State) -> bool:
         """Whether the state is a test state; claims about others are of little interest."""

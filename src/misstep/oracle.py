@@ -166,14 +166,3 @@ class Panel(Generic[StateT, CaseT]):
     def judge(self, case: CaseT) -> Judgement:
         """What follows from all that is known by now."""
         return judge(case.cost, self.lab.best(case.state), objective=self.objective)
-
-    def credited(self, case: CaseT, judgement: Judgement) -> str | None:
-        """The oracle whose claim the verdict rests on: the plan of a bug, the lower bound of a clearance.
-
-        Where the policy pays nothing, nothing needs to be known to clear it: its own run is the proof.
-        """
-        if judgement.verdict is Verdict.UNKNOWN:
-            return None
-        known = self.lab.known(case.state)
-        claim = known.upper if judgement.verdict is Verdict.BUG or known.lower is None else known.lower
-        return None if claim is None else claim.oracle

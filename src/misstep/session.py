@@ -21,6 +21,7 @@ from misstep.judge import Judgement, Verdict
 from misstep.lab import Lab
 from misstep.oracle import AnyCase
 from misstep.policy import Policy, PolicyPart
+from misstep.pool import PoolEntry
 from misstep.record.pool_file import read_entries
 from misstep.record.record import DOMAIN, POOL, PROBLEM, TASK, Record
 from misstep.subject import Clock, Finding, Subject
@@ -109,36 +110,39 @@ class Session:
 
     def _judge(self, subject: Subject[Any], case: AnyCase, judgement: Judgement) -> Event:
         """Explains, certifies and records what follows from all that is known about a case."""
-        self.record.keep(subject.lab.take_answers())
-        about = {"id": str(case.id), **self._about}
+        answers, known = subject.lab.take_answers(), subject.lab.known(case.state)
+        # The claim that the verdict rests on: the plan of a bug, the lower bound of a clearance. Where the policy
+        # pays nothing, nothing needs to be known to clear it: its own run is the proof.
+        claim = known.upper if judgement.verdict is Verdict.BUG or known.lower is None else known.lower
+        oracle = None if claim is None or judgement.verdict is Verdict.UNKNOWN else claim.oracle
+        about = {"id": str(case.id), "oracle": oracle, **self._about}
         if self._replay is not None:
             about["replay"] = f"{self._replay} {case.id}"
-        finding = subject.find(case, judgement, about)
+        finding = subject.find(case, judgement, known, about)
         verdict = finding.judgement.verdict
         if verdict is Verdict.UNKNOWN:
             self._open[case.state] = case
         elif verdict is Verdict.BUG:
             self._bugs[case.id] = (case, finding)
-        if finding.certificate is not None:
-            self.record.certificate(str(case.id), verdict, finding.certificate)
-        return self._recorded(
-            Judged(
-                id=case.id,
-                verdict=verdict,
-                outcome=case.run.outcome,
-                cost=case.cost,
-                best=finding.best,
-                gap=finding.judgement.gap,
-                oracle=finding.oracle,
-                steps=case.run.steps,
-                fault=finding.fault,
-                reason=finding.reason,
-                by_search=finding.by_search,
-                limit=subject.lab.budget.over,
-                effort=subject.lab.effort,
-                at=self._now(),
-            )
+        event = Judged(
+            id=case.id,
+            verdict=verdict,
+            outcome=case.run.outcome,
+            cost=case.cost,
+            best=finding.best,
+            gap=finding.judgement.gap,
+            oracle=oracle,
+            steps=case.run.steps,
+            fault=finding.fault,
+            reason=finding.reason,
+            by_search=finding.by_search,
+            limit=subject.lab.budget.over,
+            effort=subject.lab.effort,
+            at=self._now(),
         )
+        self.record.write_down(event, finding.certificate, [*answers, *subject.lab.take_answers()])
+        self.tally.add(event)
+        return event
 
     def _judge_again(self, subject: Subject[Any]) -> Iterator[Event]:
         """What was found out about one state may decide about states that were left open."""
@@ -195,7 +199,9 @@ class Session:
         digest = hashlib.sha256(task.sas.encode()).hexdigest()
         self.begin_record({"task_sha256": digest}, _files(task), unit_cost=bench.unit_cost)
         self._told += [self.started(config.oracle), *(Warned(text=text) for text in bench.warnings)]
-        known = read_entries(self.record.store.lines(POOL), task, where=self.record.where)
+        known: list[PoolEntry] = []
+        if self.resume:
+            known = read_entries(self.record.store.lines(POOL), task, where=self.record.where)
         share = 1.0 if config.interleave else 0.5  # the other half is for the oracles
         lab = Lab(
             task=task,
@@ -209,8 +215,8 @@ class Session:
             lab=lab,
             policy=bench.policy,
             pool=bench.pool(budget.part(share=share), known=known),
-            oracles=bench.oracles(),
-            objective=bench.part("objective", config.objective),
+            oracles=bench.oracles,
+            objective=bench.objective,
             interleave=config.interleave,
             gap=config.gap,
             keep=self.record.keep_entry,
