@@ -9,6 +9,7 @@ import hashlib
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from misstep import __version__
@@ -16,13 +17,13 @@ from misstep.bench import set_up
 from misstep.budget import Budget, StopFlag
 from misstep.config import Config
 from misstep.errors import InputError, LimitReached
-from misstep.events import Event, Finished, Judged, Started, Warned
+from misstep.events import Event, Finished, Judged, PoolGrown, Started, Warned
 from misstep.judge import Judgement, Verdict
-from misstep.lab import Lab
+from misstep.lab import Known, Lab
 from misstep.oracle import AnyCase
 from misstep.policy import Policy, PolicyPart
 from misstep.pool import PoolEntry
-from misstep.record.pool_file import read_entries
+from misstep.record.pool_file import PoolKeeper, read_entries
 from misstep.record.record import DOMAIN, POOL, PROBLEM, TASK, Record
 from misstep.subject import Clock, Finding, Subject
 from misstep.tally import Tally
@@ -102,17 +103,16 @@ class Session:
             if subject.lab.budget.is_over and self.tally.judged:
                 break
             begin, policy = time.perf_counter(), subject.meter.policy_seconds
-            event = self._judge(subject, case, subject.panel.test(case))
+            event = self._judge(subject, case, *subject.panel.test(case))
             clock.oracle += time.perf_counter() - begin - (subject.meter.policy_seconds - policy)
             yield event
             yield from self._judge_again(subject)
         yield from self._tell()
 
-    def _judge(self, subject: Subject[Any], case: AnyCase, judgement: Judgement) -> Event:
+    def _judge(self, subject: Subject[Any], case: AnyCase, judgement: Judgement, known: Known[Any]) -> Event:
         """Explains, certifies and records what follows from all that is known about a case."""
-        answers, known = subject.lab.take_answers(), subject.lab.known(case.state)
-        # The claim that the verdict rests on: the plan of a bug, the lower bound of a clearance. Where the policy
-        # pays nothing, nothing needs to be known to clear it: its own run is the proof.
+        # The claim that the verdict rests on: the plan of a bug, the lower bound of a clearance. Where the
+        # policy pays nothing, nothing needs to be known to clear it: its own run is the proof.
         claim = known.upper if judgement.verdict is Verdict.BUG or known.lower is None else known.lower
         oracle = None if claim is None or judgement.verdict is Verdict.UNKNOWN else claim.oracle
         about = {"id": str(case.id), "oracle": oracle, **self._about}
@@ -138,9 +138,9 @@ class Session:
             by_search=finding.by_search,
             limit=subject.lab.budget.over,
             effort=subject.lab.effort,
-            at=self._now(),
+            at=round(time.perf_counter() - self._begin, 6),
         )
-        self.record.write_down(event, finding.certificate, [*answers, *subject.lab.take_answers()])
+        self.record.write_down(event, finding.certificate, subject.lab.take_answers())
         self.tally.add(event)
         return event
 
@@ -149,11 +149,12 @@ class Session:
         changed = subject.lab.changed
         while changed:
             case = self._open.get(changed.pop())
-            judgement = None if case is None else subject.panel.judge(case)
-            if case is None or judgement is None or judgement.verdict is Verdict.UNKNOWN:
+            if case is None:
                 continue
-            del self._open[case.state]
-            yield self._judge(subject, case, judgement)
+            judgement = subject.panel.judge(case)
+            if judgement.verdict is not Verdict.UNKNOWN:
+                del self._open[case.state]
+                yield self._judge(subject, case, judgement, subject.lab.known(case.state))
 
     def _finished(self, subject: Subject[Any], clock: Clock) -> Finished:
         bugs = list(self._bugs.values())
@@ -182,7 +183,8 @@ class Session:
             yield self._recorded(self._told.pop(0))
 
     def _recorded(self, event: Event) -> Event:
-        self.record.event(event)
+        if not isinstance(event, PoolGrown):  # the pool has a file of its own
+            self.record.event(event)
         self.tally.add(event)
         return event
 
@@ -202,6 +204,7 @@ class Session:
         known: list[PoolEntry] = []
         if self.resume:
             known = read_entries(self.record.store.lines(POOL), task, where=self.record.where)
+            self.record.store.cut(POOL, len(known))
         share = 1.0 if config.interleave else 0.5  # the other half is for the oracles
         lab = Lab(
             task=task,
@@ -219,7 +222,7 @@ class Session:
             objective=bench.objective,
             interleave=config.interleave,
             gap=config.gap,
-            keep=self.record.keep_entry,
+            keep=PoolKeeper(partial(self.record.store.append, POOL), already=len(known)).keep,
         )
 
     def begin_record(self, digests: dict[str, str], files: dict[str, str], **changes: Any) -> None:
@@ -235,7 +238,7 @@ class Session:
             self.record.resume()
             return
         environment = {"misstep": __version__, "seed": config.seed, **digests}
-        self.record.begin(config.absolute(**changes), environment=environment, files=files)
+        self.record.begin(config.absolute(**changes).to_toml(), environment=environment, files=files)
 
     def started(self, oracles: tuple[str, ...]) -> Started:
         """The first event."""

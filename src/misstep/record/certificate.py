@@ -6,7 +6,7 @@ docs/certificates.md says field by field what they hold and what each proves.
 from typing import Any
 
 from misstep._core import State
-from misstep.claim import Claim, Plan, names, rests_on_search
+from misstep.claim import Plan, names, rests_on_search
 from misstep.explain.fault import Fault
 from misstep.judge import Judgement, Objective, Verdict
 from misstep.lab import Known, Lab
@@ -37,34 +37,32 @@ def make_certificate(
     # Small values are made plain together; plans and landmarks are texts already.
     ends = to_plain({"cost": case.cost, "best": known.bound, "gap": judgement.gap})
     values = to_plain(sorted(set(judgement.values)))
-    certificate: dict[str, Any] = {
-        "format": FORMAT,
-        "kind": "classical",
-        "verdict": str(judgement.verdict),
-        "objective": {"name": objective.name, "values": values},
-        "pool": {"id": entry.id, "parent": entry.parent, "walk": names(entry.walk)},
-        "state": case.state.facts,
-        "run": _run(case, names(run.actions), rest, reason),
-        "witness": names(evidence.actions) if isinstance(evidence, Plan) else None,
-        "witness_oracle": None if known.upper is None else known.upper.oracle,
-        "lower": None if known.lower is None else known.lower.evidence.as_json(known.lower.bound),
-        "fault": None if fault is None else fault.as_json(),
-        **ends,
-        **about,
-    }
-    decisive = known.lower if judgement.verdict is Verdict.CLEARED else rest
-    by_search = rests_on_search(decisive) or (fault is not None and fault.rests_on_search)
-    certificate["sha256"] = digest(certificate)
-    return certificate, by_search
-
-
-def _run(case: Case, actions: list[str], rest: Claim[State] | None, reason: str | None) -> dict[str, Any]:
-    run = case.run
-    written: dict[str, Any] = {"outcome": run.outcome, "actions": actions}
+    written: dict[str, Any] = {"outcome": run.outcome, "actions": names(run.actions)}
     if run.outcome in ("stuck", "illegal"):
         written["answer"] = None if run.answer is None else run.answer.name
     if reason is not None:
         written["reason"] = reason
     if run.outcome == "cut-off":
         written["rest"] = None if rest is None else rest.evidence.as_json(rest.bound)
-    return written
+    walk = names(entry.walk)
+    witness = names(evidence.actions) if isinstance(evidence, Plan) else None
+    lower = None if known.lower is None else known.lower.evidence.as_json(known.lower.bound)
+    decisive = known.lower if judgement.verdict is Verdict.CLEARED else rest
+    by_search = rests_on_search(decisive) or (fault is not None and fault.rests_on_search)
+    certificate: dict[str, Any] = {
+        "format": FORMAT,
+        "kind": "classical",
+        "verdict": str(judgement.verdict),
+        "objective": {"name": objective.name, "values": values},
+        "pool": {"id": entry.id, "parent": entry.parent, "walk": walk},
+        "state": case.state.facts,
+        "run": written,
+        "witness": witness,
+        "witness_oracle": None if known.upper is None else known.upper.oracle,
+        "lower": lower,
+        "fault": None if fault is None else fault.as_json(),
+        **ends,
+        **about,
+    }
+    certificate["sha256"] = digest(certificate)
+    return certificate, by_search
