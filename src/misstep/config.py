@@ -214,4 +214,4 @@ def _lenient(name: str, value: Any) -> Any:
 
 def _toml(value: object) -> str:
     """JSON's texts, numbers, truth values and lists are TOML's, but for one control character."""
-    return json.dumps(value).replace("\x7f", "\\u007f")
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -148,13 +148,13 @@ def test_pool_files_round_trip(task: Task, tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("", "empty"),
-        ("nonsense\n", "not JSON"),
-        ("[1]\n", "expected an object"),
+        ("nonsense\n", "no JSON object"),
+        ("[1]\n", "no JSON object"),
         ('{"facts": 3}\n', "`facts`"),
         ('{"facts": ["(at red nowhere)"]}\n', "not a fact"),
         ('{"facts": []}\n', "incomplete"),
         ('{"facts": ["(at red depot)"], "walk": ["(jump)"]}\n', "pool.jsonl:1"),
-        ("\x00\x01\n", "not JSON"),
+        ("\x00\x01\n", "no JSON object"),
     ],
 )
 def test_damaged_pools(task: Task, tmp_path: Path, text: str, message: str) -> None:
@@ -165,7 +165,7 @@ def test_damaged_pools(task: Task, tmp_path: Path, text: str, message: str) -> N
 
 
 def test_missing_pool(task: Task, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot read"):
+    with pytest.raises(InputError, match="no such file"):
         read_pool(tmp_path / "none.jsonl", task)
 
 
