@@ -46,7 +46,11 @@ bool add_run(BoundStoreObject& self, const std::vector<StateObject>& states,
     for (const StateObject& state : states) run.states.push_back(words(self, state));
     run.actions = action_ids(self, actions);
     run.is_solved = outcome == "solved";
-    run.is_failed = !run.is_solved && outcome != "cut-off";
+    run.never_solves =
+        outcome == "loop" || outcome == "stuck" || outcome == "illegal" || outcome == "dead-end";
+    if (!run.is_solved && !run.never_solves && outcome != "cut-off" && outcome != "failed")
+        throw InputError("a run does not end as '" + outcome +
+                         "'; there are solved, loop, stuck, illegal, dead-end, failed and cut-off");
     if (run.is_solved && !states.empty() && !self.owner->core->space.is_goal(run.states.back()))
         throw InputError("the run is said to be solved, but its last state is not a goal state");
     Limits limits = make_limits(std::nullopt, max_seconds, std::nullopt, stop);
@@ -104,8 +108,8 @@ void bind_bounds(nb::module_& m) {
                      "max_seconds: float | None = None, stop: StopFlag | None = None) -> bool"),
              "Adds a pool state, the first of `states`, with its policy run (algorithm 3); the later states "
              "take "
-             "part too, from the last one on. `outcome` as in `Run`: `solved`, `cut-off`, or a proven "
-             "failure. "
+             "part too, from the last one on. `outcome` as in `Run`; of a run that was cut off or failed only what "
+             "it spent counts. "
              "Whether the pool state is proven a bug now. A limit cuts the lookahead only.")
         .def(
             "add_plan",

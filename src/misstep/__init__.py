@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from misstep.errors import UnsupportedFeature as UnsupportedFeature
     from misstep.pddl import read_domain as read_domain
     from misstep.pddl.view import PddlView as PddlView
+    from misstep.policy import argmax as argmax
     from misstep.task import Task as Task
     from misstep.task import load as load
     from misstep.task import load_sas as load_sas
@@ -38,6 +39,7 @@ _PUBLIC = {
     "StateRegistry": "misstep._core",
     "Task": "misstep.task",
     "UnsupportedFeature": "misstep.errors",
+    "argmax": "misstep.policy",
     "count_states": "misstep._core",
     "load": "misstep.task",
     "load_sas": "misstep.task",

@@ -41,10 +41,11 @@ def cost_as_json(cost: float) -> int | float | None:
 def policy_cost(run: Run, *, rest: float = 0.0) -> Bound:
     """What a run proves about the policy's cost; `rest` is an admissible estimate for where it was cut off.
 
-    A loop, a dead end, no answer and an illegal one prove that the goal is never reached (SEMANTICS).
+    A loop, a dead end, no answer and an illegal one prove that the goal is never reached. A run that failed
+    proves no more than what it spent: the policy has not decided there (SEMANTICS).
     """
     if run.outcome == "solved":
         return Bound(run.spent, run.spent)
-    if run.outcome == "cut-off":
+    if run.outcome in ("cut-off", "failed"):
         return Bound(run.spent + rest, math.inf)
     return Bound(math.inf, math.inf)

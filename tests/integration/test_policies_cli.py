@@ -21,10 +21,10 @@ def test_a_policy_that_raises_on_the_command_line(courier, tmp_path):
     file = tmp_path / "mine.py"
     file.write_text("def choose(state):\n    raise ValueError('boom')\n")
     ended = misstep("run", *courier, "--policy", f"python:{file}:choose", "--json")
-    assert (ended.code, ended.json["outcome"]) == (0, "stuck")
+    assert (ended.code, ended.json["outcome"]) == (0, "failed")
     assert ended.json["reason"] == "the policy raised ValueError: boom (mine.py:2)"
     ended = misstep("run", *courier, "--policy", f"python:{file}:choose")
-    assert ended.out == "stuck\n"
+    assert ended.out == "failed\n"
     assert "warning: the policy raised ValueError: boom (mine.py:2)" in ended.err
     pool = tmp_path / "pool.jsonl"
     ended = misstep("fuzz", *courier, "--policy", f"python:{file}:choose", "--pool", "5", "--out", pool)

@@ -52,7 +52,7 @@ def fuzz(
     Example: misstep fuzz domain.pddl problem.pddl --policy gnn:net.ckpt --bias detour --out pool.jsonl
     """
     from misstep._core import PolicyGraph
-    from misstep.answers.guard import bind_guarded, failures_of
+    from misstep.answers.guard import bind_guarded, failures_of, warnings_of
     from misstep.fuzz import Fuzz
     from misstep.plugins import make_part
     from misstep.policy import make_policy_part, wants_unit_cost
@@ -78,6 +78,8 @@ def fuzz(
         known = read_pool(out, task)
     left = None if seconds is None else max(0.0, seconds - (time.perf_counter() - start))
     bound = bind_guarded(part, task)
+    if not quiet:
+        warn(warnings_of(bound))
     graph = PolicyGraph(task, bound, recheck=recheck)
     with PoolWriter(out, made_by=made_by, keep=len(known)) as writer, StatusLine(quiet=quiet) as status:
         session = Fuzz(

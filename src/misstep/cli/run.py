@@ -20,6 +20,7 @@ _MEANING = {
     "loop": "the policy came back to a state where it was before: it never reaches the goal",
     "stuck": "the policy gave no action",
     "illegal": "the policy's answer is not an applicable action",
+    "failed": "the policy gave no decision",
     "dead-end": "from here the goal cannot be reached any more (h^max is infinite)",
     "cut-off": "a limit ended the run",
 }
@@ -45,7 +46,7 @@ def run(
     Example: misstep run domain.pddl problem.pddl --policy asnet:trained.policy
     """
     from misstep._core import PolicyGraph
-    from misstep.answers.guard import bind_guarded, failures_of
+    from misstep.answers.guard import bind_guarded, reason_of_run, warnings_of
     from misstep.cli.output import write_plan
     from misstep.policy import make_policy_part, wants_unit_cost
 
@@ -55,11 +56,13 @@ def run(
     if not quiet:
         warn(task.warnings)
     bound = bind_guarded(part, task)
+    if not quiet:
+        warn(warnings_of(bound))
     graph = PolicyGraph(task, bound, recheck=recheck)
     left = None if seconds is None else max(0.0, seconds - (time.perf_counter() - start))
     runs = graph.run(task.batch([task.initial_state]), max_steps=max_steps, max_seconds=left)
     found = runs[0] if runs else None
-    reason = None if found is None else failures_of(bound).get(found.states[-1])
+    reason = None if found is None else reason_of_run(bound, found)
     spent = time.perf_counter() - start
     solved = found is not None and found.outcome == "solved"
     plan = [] if found is None else found.actions

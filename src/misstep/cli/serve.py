@@ -35,7 +35,7 @@ def serve(
     otherwise. Test it with --policy remote:ADDRESS.
     Example: misstep serve domain.pddl problem.pddl --policy asnet:trained.policy --address localhost:50051
     """
-    from misstep.answers.guard import bind_guarded
+    from misstep.answers.guard import bind_guarded, warnings_of
     from misstep.policy import make_policy_part, wants_unit_cost
     from misstep.remote.server import PolicyServer
 
@@ -43,7 +43,10 @@ def serve(
     task = load_task(domain, problem, unit_cost=unit_cost or wants_unit_cost(part))
     if not quiet:
         warn(task.warnings)
-    server = PolicyServer(task, bind_guarded(part, task, max_seconds=max_seconds), address=address)
+    bound = bind_guarded(part, task, max_seconds=max_seconds)
+    if not quiet:
+        warn(warnings_of(bound))
+    server = PolicyServer(task, bound, address=address)
     if not server.address.is_local:
         warn([f"{server.address} can be reached from other machines, by anybody and without encryption"])
     try:

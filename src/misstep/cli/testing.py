@@ -9,7 +9,7 @@ from typing import Any
 
 from misstep import __version__
 from misstep._core import PolicyGraph
-from misstep.answers.guard import bind_guarded, failures_of
+from misstep.answers.guard import bind_guarded, failures_of, warnings_of
 from misstep.cli.loading import load_task
 from misstep.cli.output import note, warn
 from misstep.cli.status import StatusLine, clock
@@ -137,6 +137,8 @@ class _Session:
         if not request.quiet:
             warn(task.warnings)
         bound = bind_guarded(self.part, task)
+        if not request.quiet:
+            warn(warnings_of(bound))
         graph = PolicyGraph(task, bound, recheck=request.recheck, seed=request.seed)
         left = None if self.seconds is None else self.seconds - (time.perf_counter() - self.start)
         oracles = make_oracles(request.oracles)

@@ -76,7 +76,7 @@ def follow(task: Task, state: State, run: Mapping[str, Any]) -> tuple[list[State
     last, outcome, answer = trace[-1], run["outcome"], run.get("answer")
     if outcome == "solved" and task.is_goal(last):
         return trace, (spent, spent)
-    if outcome == "cut-off":
+    if outcome in ("cut-off", "failed"):  # the policy may still do anything from there
         return trace, (spent + lower_bound(task, last, run.get("rest")), math.inf)
     fails = {
         "loop": last in before,

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 
 _ENDS = {
     "stuck": "the policy gives no action",
+    "failed": "the policy gave no decision",
     "illegal": "the policy's answer is not applicable",
     "dead-end": "the goal is out of reach",
     "cut-off": "the run was cut off",
