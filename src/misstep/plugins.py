@@ -213,7 +213,7 @@ def _read_value(value: object, hint: Any, where: str) -> object:
     if origin in (typing.Union, types.UnionType):
         if value == "none" and type(None) in args:
             return None
-        hint = next(part for part in args if part is not type(None))
+        return _read_value(value, next(part for part in args if part is not type(None)), where)
     if hint is bool:
         if value not in ("true", "false"):
             raise InputError(f"{where}: `{value}` is neither true nor false")

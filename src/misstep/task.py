@@ -53,7 +53,8 @@ class Task(_core.Task):
         """Domain and problem as their PDDL calls them, or the SAS file: `gripper-prob01`."""
         if self.problem is None:
             return Path(self.source).stem
-        return f"{self.problem.domain.name}-{self.problem.name}"
+        domain, problem = self.problem.domain.name, self.problem.name
+        return problem if domain in problem else f"{domain}-{problem}"
 
     @cached_property
     def pddl(self) -> PddlView | None:

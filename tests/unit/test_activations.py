@@ -38,7 +38,9 @@ POINTS = [-700.0, -30.0, -3.0, -0.5, -1e-9, 0.0, 1e-9, 0.5, 3.0, 19.9, 20.1, 700
 
 def layers(sizes, seed=0):
     chance = np.random.default_rng(seed)
-    return [(chance.normal(size=(b, a)), chance.normal(size=b)) for a, b in zip(sizes, sizes[1:], strict=False)]
+    return [
+        (chance.normal(size=(b, a)), chance.normal(size=b)) for a, b in zip(sizes, sizes[1:], strict=False)
+    ]
 
 
 def single(name, x):
@@ -55,7 +57,7 @@ def test_values_are_the_definitions(name):
 
 
 @needs_torch
-@pytest.mark.parametrize(("name", "module"), zip(NAMES, MODULES, strict=True))
+@pytest.mark.parametrize(("name", "module"), list(zip(NAMES, MODULES, strict=True)))
 def test_networks_are_those_of_torch(name, module):
     parts = layers([9, 32, 17, 5])
     act = getattr(torch.nn, module)()
@@ -136,7 +138,9 @@ def test_tanh_and_relu_are_different_policies(tmp_path):
     path = saved(tmp_path / "net,v=2.safetensors", [sum(task.domain_sizes), 32, len(task.actions)])
     first = task.initial_state
     states = task.batch([first, *(state for _, state in task.successors(first))])
-    bound = {name: make_policy_part(f"torch:{path},activation={name}").bind(task) for name in ("tanh", "relu")}
+    bound = {
+        name: make_policy_part(f"torch:{path},activation={name}").bind(task) for name in ("tanh", "relu")
+    }
     assert bound["tanh"](states) == Torch(path, "tanh").bind(task)(states)
     weights = read_layers(path, activation="tanh").layers
     x = np.zeros((len(states), sum(task.domain_sizes)))

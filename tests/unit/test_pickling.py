@@ -124,7 +124,7 @@ def test_damaged_pickles_are_refused(task):
 
 
 def test_what_is_shown(task):
-    assert repr(task) == "<Task courier-tour: 64 actions, 5 variables>"
+    assert repr(task) == "<Task courier-1: 64 actions, 7 variables>"
     facts = task.initial_state.facts
     assert len(facts) <= 6
     assert repr(task.initial_state) == "State(" + ", ".join(f"'{fact}'" for fact in facts) + ")"
@@ -135,7 +135,9 @@ def test_what_is_shown(task):
 
 
 def test_long_states_are_shortened():
-    variables = "".join(f"begin_variable\nvar{v}\n-1\n2\nAtom p(x{v})\nNegatedAtom p(x{v})\nend_variable\n" for v in range(9))
+    variables = "".join(
+        f"begin_variable\nvar{v}\n-1\n2\nAtom p(x{v})\nNegatedAtom p(x{v})\nend_variable\n" for v in range(9)
+    )
     text = (
         f"begin_version\n3\nend_version\nbegin_metric\n0\nend_metric\n9\n{variables}0\nbegin_state\n"
         + "0\n" * 9

@@ -96,7 +96,9 @@ def test_the_check_can_be_skipped_and_leaves_sound_policies_alone(task):
     policy = per_state(lambda state: chance.choice(task.applicable(state)))
     start = task.batch([task.initial_state])
     assert len(PolicyGraph(task, policy, recheck=False).run(start, max_steps=5)) == 1
-    sound, loose = (PolicyGraph(task, HeuristicPolicy(task, "ff"), recheck=recheck) for recheck in (True, False))
+    sound, loose = (
+        PolicyGraph(task, HeuristicPolicy(task, "ff"), recheck=recheck) for recheck in (True, False)
+    )
     assert [run.actions for run in sound.run(start)] == [run.actions for run in loose.run(start)]
     assert sound.states_asked == loose.states_asked
 

@@ -203,7 +203,11 @@ def test_the_activation_decides(task: SafetyTask, tmp_path: Path, activation: st
     path.write_text(json.dumps(document))
     write_safetensors(tmp_path / "p.safetensors", arrays, metadata={"activation": activation})
     own = task.game(load_policy(f"nnet:{path}", task))
-    function = {"relu": lambda x: np.maximum(x, 0), "tanh": np.tanh, "sigmoid": lambda x: 1 / (1 + np.exp(-x))}
+    function = {
+        "relu": lambda x: np.maximum(x, 0),
+        "tanh": np.tanh,
+        "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    }
     interface = read_interface(path)
     columns = [task.model.fields.index(name) for name in interface.inputs]
     for values in [given.values(s) for s in task.start_states(given)][:20]:

@@ -120,7 +120,9 @@ def likeliest(answer: object, state: State, names: ActionNames) -> Answer:
             )
         action = read_answer(key, state, names)
         if action is None or (isinstance(action, BadAnswer) and action.outcome == "failed"):
-            return BadAnswer(f"the policy gave a probability to {shown(key)}; give it to Actions or their names")
+            return BadAnswer(
+                f"the policy gave a probability to {shown(key)}; give it to Actions or their names"
+            )
         sums[action] += probability
     best = max(sums.values(), default=0.0)
     if best == 0:

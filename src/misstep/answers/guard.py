@@ -12,7 +12,15 @@ from queue import SimpleQueue
 from typing import cast
 
 from misstep._core import Action, NativePolicy, Run, State, StateBatch
-from misstep.answers.answer import NO_NUMBER, NO_SUCH_ACTION, ActionNames, Answer, BadAnswer, read_answer, shown
+from misstep.answers.answer import (
+    NO_NUMBER,
+    NO_SUCH_ACTION,
+    ActionNames,
+    Answer,
+    BadAnswer,
+    read_answer,
+    shown,
+)
 from misstep.errors import InputError, PolicyError
 from misstep.policy import Policy, PolicyPart
 from misstep.task import Task

@@ -100,7 +100,9 @@ def _scorer(file: Path, inputs: int, activation: str | None) -> Scorer:
     if file.suffix == ".nnet" and activation in (None, "relu"):
         return Mlp(read_nnet(file), activation="relu")  # The format knows no other.
     if activation is not None:
-        raise InputError(f"{file}: the activation of such a file is fixed; leave `activation={activation}` out")
+        raise InputError(
+            f"{file}: the activation of such a file is fixed; leave `activation={activation}` out"
+        )
     if file.suffix == ".json":
         return read_trees(file, inputs)
     raise InputError(f"unknown kind of network file {file.name!r}")
