@@ -108,7 +108,8 @@ void bind_bounds(nb::module_& m) {
                      "max_seconds: float | None = None, stop: StopFlag | None = None) -> bool"),
              "Adds a pool state, the first of `states`, with its policy run (algorithm 3); the later states "
              "take "
-             "part too, from the last one on. `outcome` as in `Run`; of a run that was cut off or failed only what "
+             "part too, from the last one on. `outcome` as in `Run`; of a run that was cut off or failed "
+             "only what "
              "it spent counts. "
              "Whether the pool state is proven a bug now. A limit cuts the lookahead only.")
         .def(

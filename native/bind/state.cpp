@@ -82,7 +82,9 @@ void bind_action(nb::module_& m) {
              [](const ActionObject& a) {
                  return "Action('" + a.action().name + "', cost=" + std::to_string(a.action().cost) + ")";
              })
-        .def("__getstate__", [](const ActionObject& a) { return nb::make_tuple(a.task, a.id); })
+        .def(
+            "__getstate__", [](const ActionObject& a) { return nb::make_tuple(a.task, a.id); },
+            nb::sig("def __getstate__(self) -> tuple[object, int]"))
         .def("__setstate__",
              [](ActionObject& self, const std::pair<nb::object, ActionId>& pickled) {
                  const TaskObject& core = nb::cast<const TaskObject&>(pickled.first);
@@ -91,8 +93,9 @@ void bind_action(nb::module_& m) {
                  new (&self) ActionObject{pickled.first, &core, pickled.second};
              })
         .def("__copy__", [](nb::object self) { return self; })
-        .def("__deepcopy__", [](nb::object self, nb::handle) { return self; }, nb::arg("memo"),
-             "Actions do not change, and their task is large.")
+        .def(
+            "__deepcopy__", [](nb::object self, nb::handle) { return self; }, nb::arg("memo"),
+            "Actions do not change, and their task is large.")
         .def(
             "__eq__",
             [](const ActionObject& a, const ActionObject& b) {
@@ -127,16 +130,19 @@ void bind_single_state(nb::module_& m) {
             "The atoms that hold, sorted; atoms that hold in every state of the task are not among them.")
         .def("__str__", [](const StateObject& s) { return facts_text(*s.core, s.words.data()); })
         .def("__repr__", &state_repr)
-        .def("__getstate__",
-             [](const StateObject& s) { return nb::make_tuple(s.task, unpacked(*s.core, s.words.data())); })
+        .def(
+            "__getstate__",
+            [](const StateObject& s) { return nb::make_tuple(s.task, unpacked(*s.core, s.words.data())); },
+            nb::sig("def __getstate__(self) -> tuple[object, list[int]]"))
         .def("__setstate__",
              [](StateObject& self, const std::pair<nb::object, std::vector<std::int32_t>>& pickled) {
                  const TaskObject& core = nb::cast<const TaskObject&>(pickled.first);
                  new (&self) StateObject(make_state(pickled.first, core, pickled.second));
              })
         .def("__copy__", [](nb::object self) { return self; })
-        .def("__deepcopy__", [](nb::object self, nb::handle) { return self; }, nb::arg("memo"),
-             "States do not change, and their task is large.")
+        .def(
+            "__deepcopy__", [](nb::object self, nb::handle) { return self; }, nb::arg("memo"),
+            "States do not change, and their task is large.")
         .def(
             "__eq__",
             [](const StateObject& a, const StateObject& b) {
@@ -174,7 +180,10 @@ void bind_batch(nb::module_& m) {
             "values", [](const BatchObject& b) { return b.values; }, nb::rv_policy::reference,
             nb::sig("def values(self) -> numpy.typing.NDArray[numpy.int32]"),
             "The values, one row a state: the very array that the batch was made from.")
-        .def("__getstate__", [](nb::object self) { return nb::make_tuple(self.attr("task"), self.attr("values")); })
+        .def(
+            "__getstate__",
+            [](nb::object self) { return nb::make_tuple(self.attr("task"), self.attr("values")); },
+            nb::sig("def __getstate__(self) -> tuple[object, numpy.typing.NDArray[numpy.int32]]"))
         .def("__setstate__",
              [](BatchObject& self, const std::pair<nb::object, BatchArray>& pickled) {
                  new (&self) BatchObject(batch_of_array(pickled.first, pickled.second));

@@ -26,9 +26,7 @@ void activate(Activation activation, double* values, std::uint32_t n) {
         case Activation::kElu:
             return map(values, n, [](double x) { return x < 0 ? std::expm1(x) : x; });
         case Activation::kGelu:
-            return map(values, n, [](double x) {
-                return x * 0.5 * (1 + std::erf(x / std::numbers::sqrt2));
-            });
+            return map(values, n, [](double x) { return x * 0.5 * (1 + std::erf(x / std::numbers::sqrt2)); });
         case Activation::kLeakyRelu:
             return map(values, n, [](double x) { return x < 0 ? 0.01 * x : x; });
         case Activation::kSoftplus:

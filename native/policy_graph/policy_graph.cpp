@@ -221,8 +221,8 @@ RunInfo PolicyGraph::evaluate(StateId start, std::uint32_t max_steps) {
     // Without an action left the policy is not asked any more, even where its answer is known from another
     // run.
     auto fits = [max_steps](Outcome outcome, std::uint32_t steps) {
-        bool asked_at_end = outcome == Outcome::kStuck || outcome == Outcome::kIllegal ||
-                            outcome == Outcome::kFailed;
+        bool asked_at_end =
+            outcome == Outcome::kStuck || outcome == Outcome::kIllegal || outcome == Outcome::kFailed;
         return asked_at_end ? steps < max_steps : steps <= max_steps;
     };
     auto step = [&] {

@@ -116,7 +116,7 @@ class PolicyGraph {
     LimitHit limit_ = LimitHit::kNone;
     std::uint32_t evaluation_ = 0;  // numbers runs, for marks
     std::vector<StateId> path_;     // of the evaluation under way
-    std::vector<StateId> asked_;  // those that got an answer, in this order
+    std::vector<StateId> asked_;    // those that got an answer, in this order
     std::uint64_t since_recheck_ = 0;
     std::size_t first_rechecked_ = 0;  // so many of asked_ were asked again as first states
     std::size_t first_rechecks_ = 0;   // answers that were compared for this

@@ -1,6 +1,7 @@
 """Activations of perceptrons: native values against PyTorch's and numpy's, and files that do not name one."""
 
 import math
+from itertools import pairwise
 from typing import get_args
 
 import numpy as np
@@ -38,9 +39,7 @@ POINTS = [-700.0, -30.0, -3.0, -0.5, -1e-9, 0.0, 1e-9, 0.5, 3.0, 19.9, 20.1, 700
 
 def layers(sizes, seed=0):
     chance = np.random.default_rng(seed)
-    return [
-        (chance.normal(size=(b, a)), chance.normal(size=b)) for a, b in zip(sizes, sizes[1:], strict=False)
-    ]
+    return [(chance.normal(size=(b, a)), chance.normal(size=b)) for a, b in pairwise(sizes)]
 
 
 def single(name, x):

@@ -193,7 +193,8 @@ def test_another_hash_is_a_warning(tasks):
 EITHER = """(define (domain cars)
  (:requirements :strips :typing)
  (:types truck van place - object)
- (:predicates (at ?x - (either van truck) ?p - place) (near ?x ?y - (either truck van)) (free ?p - (either van place)))
+ (:predicates (at ?x - (either van truck) ?p - place) (near ?x ?y - (either truck van))
+  (free ?p - (either van place)))
  (:action go :parameters (?t - truck ?p - place ?q - place)
   :precondition (at ?t ?p) :effect (and (at ?t ?q) (not (at ?t ?p)))))"""
 
@@ -202,7 +203,8 @@ def test_types_made_of_others_are_part_of_the_hash(tmp_path):
     """Each `either` joins the types once, as a name with sorted members, when it is first met."""
     (tmp_path / "domain.pddl").write_text(EITHER)
     (tmp_path / "problem.pddl").write_text(
-        "(define (problem p) (:domain cars) (:objects t - truck a b - place) (:init (at t a)) (:goal (at t b)))"
+        "(define (problem p) (:domain cars) (:objects t - truck a b - place)"
+        "(:init (at t a)) (:goal (at t b)))"
     )
     task = load(tmp_path / "domain.pddl", tmp_path / "problem.pddl")
     text = "objecttruckvanplace(either truck van)(either place van)=atnearfreego"

@@ -1,4 +1,4 @@
-"""Tasks, states, actions and batches survive pickling, copying and other processes; what they are is shown."""
+"""Tasks, states, actions and batches survive pickling, copying and other processes, and say what they are."""
 
 import copy
 import pickle
@@ -125,9 +125,8 @@ def test_damaged_pickles_are_refused(task):
 
 def test_what_is_shown(task):
     assert repr(task) == "<Task courier-1: 64 actions, 7 variables>"
-    facts = task.initial_state.facts
-    assert len(facts) <= 6
-    assert repr(task.initial_state) == "State(" + ", ".join(f"'{fact}'" for fact in facts) + ")"
+    first = ", ".join(f"'{fact}'" for fact in task.initial_state.facts[:6])
+    assert repr(task.initial_state) == f"State({first}, ... 1 more)"
     action = task.actions[0]
     assert repr(action) == f"Action('{action.name}', cost={action.cost})"
     batch = task.batch(states_of(task))
@@ -141,7 +140,8 @@ def test_long_states_are_shortened():
     text = (
         f"begin_version\n3\nend_version\nbegin_metric\n0\nend_metric\n9\n{variables}0\nbegin_state\n"
         + "0\n" * 9
-        + "end_state\nbegin_goal\n1\n0 1\nend_goal\n1\nbegin_operator\ngo\n0\n1\n0 0 0 1\n1\nend_operator\n0\n"
+        + "end_state\nbegin_goal\n1\n0 1\nend_goal\n1\nbegin_operator\ngo\n0\n1\n0 0 0 1\n"
+        + "1\nend_operator\n0\n"
     )
     task = Task(text, source="many.sas")
     shown = ", ".join(f"'(p x{v})'" for v in range(6))

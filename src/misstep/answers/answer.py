@@ -77,7 +77,8 @@ class ActionNames:
         """The answer with a name that no action has."""
         like = next(iter(self._by_name), "(move a b)")
         return BadAnswer(
-            f"the policy answered {shown(name)}, which is no action of the task; actions are written like {like}",
+            f"the policy answered {shown(name)}, which is no action of the task; actions are written like "
+            f"{like}",
             "illegal",
         )
 

@@ -58,7 +58,7 @@ def failure_share(policy: object) -> float:
 
 
 def reason_of(policy: object, state: State) -> str | None:
-    """Why a policy's answer for a state is no action of the task; None where it is one, or was never asked."""
+    """Why a policy's answer for a state is no action of the task; None where it is one or was not asked."""
     return failures_of(policy).get(state)
 
 
@@ -71,7 +71,7 @@ def reason_of_run(policy: object, run: Run) -> str | None:
         return reason
     if run.answer is None:
         return (NO_NUMBER if run.outcome == "failed" else NO_SUCH_ACTION).reason
-    values, task = last.values, last.task
+    values, task = last.values, cast(Task, last.task)
     unmet = [
         task.fact_name(variable, value) or "a fact without a name"
         for variable, value in run.answer.precondition

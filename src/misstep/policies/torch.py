@@ -17,9 +17,10 @@ from misstep.task import Task
 class Torch:
     """The state_dict of an nn.Sequential of Linear layers and activations: facts in, scores of actions out.
 
-    The weights do not tell the activation: `torch:FILE,activation=tanh`, unless the file names it. The file is one of safetensors, or of `torch.save(model.state_dict(), FILE)`; a checkpoint that keeps it
-    under `state_dict` will do. No code in it is run: anything but tensors and plain data is refused. Models
-    of other shapes come as `onnx:FILE`, or with a few lines of your own as `python:FILE.py:NAME`.
+    The file is one of safetensors, or of `torch.save(model.state_dict(), FILE)`; a checkpoint that keeps it
+    under `state_dict` will do. Weights do not tell the activation: write `torch:FILE,activation=tanh`, unless
+    the file names it. No code in it is run: anything but tensors and plain data is refused. Models of other
+    shapes come as `onnx:FILE`, or with a few lines of your own as `python:FILE.py:NAME`.
     """
 
     file: Path = field(metadata={"help": "the weights, .safetensors or .pt"})

@@ -88,8 +88,9 @@ class PolicyClient:
             if self._method == wire.GET_PROBABILITIES:
                 raise self._failed(error.cause, "asking for probabilities") from None
             raise PolicyError(
-                f"the policy server at {self.address} does not choose operators ({_line(error.cause.details())}); "
-                f"where it tells probabilities, test the likeliest one: `remote:{self.address},argmax=true`"
+                f"the policy server at {self.address} does not choose operators "
+                f"({_line(error.cause.details())}); where it tells probabilities, test the likeliest one: "
+                f"`remote:{self.address},argmax=true`"
             ) from None
 
     def _ask_all(self, requests: Sequence[bytes]) -> list[RemoteAnswer]:
