@@ -7,7 +7,7 @@ import time
 
 import misstep
 from misstep._core import BoundStore, Dominance, PolicyGraph, Run
-from misstep.biases.native import NoBias
+from misstep.biases.published import NoBias
 from misstep.fuzz import Fuzz, Refined
 from misstep.policy import make_policy_part
 from misstep.task import Task

@@ -7,7 +7,7 @@ import time
 
 import misstep
 from misstep._core import PolicyGraph
-from misstep.biases.native import Bias, Detour, Loopiness, NoBias, PlanLength, Surface
+from misstep.biases.published import Bias, Detour, Loopiness, NoBias, PlanLength, Surface
 from misstep.fuzz import Fuzz, Refined
 from misstep.policy import make_policy_part
 from misstep.task import Task

@@ -9,8 +9,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from misstep._core import Budget, PolicyGraph, improve_plan, search
+
 from benchmarks.peer_pools import DATA
-from misstep._core import PolicyGraph, improve_plan, search
 from misstep.policy import make_policy_part
 from misstep.pool import read_pool
 from misstep.task import load
@@ -42,7 +43,7 @@ def measure(peer: Path, expansions: int) -> None:
         if run.outcome != "solved":
             continue
         start = time.process_time()
-        result = improve_plan(task, entry.state, run.actions, max_expansions=expansions)
+        result = improve_plan(task, entry.state, run.actions, budget=Budget(expansions=expansions))
         spent.append(time.process_time() - start)
         best = exact.get(str(entry.id))
         if best is None and name == "gripper-prob05":  # small enough for a blind search

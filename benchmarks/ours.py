@@ -53,7 +53,7 @@ def _memory(field: str) -> int:
 def _search(task: misstep.Task, config: str, max_seconds: str) -> dict[str, float | None]:
     before = _memory("VmRSS")
     start = time.process_time()
-    result = misstep.search(task, config, max_seconds=float(max_seconds))
+    result = misstep.search(task, config, budget=misstep.Budget(seconds=float(max_seconds)))
     seconds = time.process_time() - start
     return {
         "evaluated": result.evaluated,
@@ -82,7 +82,7 @@ def _walked(task: misstep.Task, starts: list[misstep.State], count: int) -> miss
 def _batched(task: misstep.Task) -> dict[str, float]:
     """Walks start at the initial state and along a greedy plan, where a search meets its states too."""
     starts = [task.initial_state]
-    for action in misstep.search(task, "gbfs:ff", max_seconds=0.5).plan:
+    for action in misstep.search(task, "gbfs:ff", budget=misstep.Budget(seconds=0.5)).plan:
         starts.append(task.apply(starts[-1], action))
     batch = _walked(task, starts, STORED_STATES)
     h = misstep.Heuristic(task, "ff")

@@ -13,7 +13,8 @@ import time
 from collections import Counter
 from typing import Any
 
-from misstep._core import Decider, ExplicitGame, JaniGame
+from misstep._core import Budget, Decider, ExplicitGame, JaniGame
+
 from misstep.bundled.models import BUNDLED, generate
 from misstep.formats.jani import JaniTask
 from misstep.safety.model import SafetyTask
@@ -100,7 +101,7 @@ def main() -> None:
             game = task.game()
             begin = time.process_time()
             answers = [
-                Decider(game, algorithm).decide(game.add(values), None, max_expansions=limit)
+                Decider(game, algorithm).decide(game.add(values), None, budget=Budget(expansions=limit))
                 for values in states
             ]
             seconds[algorithm] = time.process_time() - begin

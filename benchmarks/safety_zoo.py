@@ -1,6 +1,7 @@
 """Trains the bundled policies: for each benchmark the best checkpoint that is not safe, as in the paper.
 
-`python benchmarks/safety_zoo.py [NAME ...]` writes into src/misstep/bundled/safety_zoo; a minute or two for all.
+`python benchmarks/safety_zoo.py [NAME ...]` writes into src/misstep/bundled/safety_zoo; a minute or two for
+all.
 """
 
 from __future__ import annotations

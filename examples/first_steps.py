@@ -18,7 +18,7 @@ def main() -> None:
     for (action, _), estimate in zip(successors, estimates, strict=True):
         print(f"{action} costs {action.cost}, then h^FF = {estimate:g}")
 
-    result = misstep.search(task, "astar:lmcut", max_seconds=60)
+    result = misstep.search(task, "astar:lmcut", budget=misstep.Budget(seconds=60))
     print(f"{result.outcome}: cost {result.cost}")
     for action in result.plan:
         print(f"  {action}")

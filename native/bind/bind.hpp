@@ -6,6 +6,7 @@
 namespace nb = nanobind;
 
 void bind_errors(nb::module_& m);
+void bind_budget(nb::module_& m);
 void bind_fdr(nb::module_& m);
 void bind_state(nb::module_& m);
 void bind_heuristics(nb::module_& m);

@@ -40,8 +40,7 @@ std::vector<ActionId> action_ids(const BoundStoreObject& self, const std::vector
 }
 
 bool add_run(BoundStoreObject& self, const std::vector<StateObject>& states,
-             const std::vector<ActionObject>& actions, const std::string& outcome,
-             std::optional<double> max_seconds, const StopFlag* stop) {
+             const std::vector<ActionObject>& actions, const std::string& outcome, const Budget* budget) {
     PolicyRun run;
     for (const StateObject& state : states) run.states.push_back(words(self, state));
     run.actions = action_ids(self, actions);
@@ -53,11 +52,11 @@ bool add_run(BoundStoreObject& self, const std::vector<StateObject>& states,
                          "'; there are solved, loop, stuck, illegal, dead-end, failed and cut-off");
     if (run.is_solved && !states.empty() && !self.owner->core->space.is_goal(run.states.back()))
         throw InputError("the run is said to be solved, but its last state is not a goal state");
-    Limits limits = make_limits(std::nullopt, max_seconds, std::nullopt, stop);
+    Budget spending = copy_of(budget);
     bool is_bug = false;
-    run_interruptible(limits, [&] {
+    run_interruptible(spending, [&] {
         std::scoped_lock lock(*self.busy);
-        is_bug = self.store->add_run(run, limits);
+        is_bug = self.store->add_run(run, spending);
     });
     return is_bug;
 }
@@ -102,16 +101,15 @@ void bind_bounds(nb::module_& m) {
             "`lookahead`: expansions of a greedy h^FF search from every pool state that comparisons did not "
             "flag; with `maximise_gap` from every one, to the end, for larger proven gaps.")
         .def("add_run", &add_run, nb::arg("states"), nb::arg("actions"), nb::arg("outcome"), nb::kw_only(),
-             nb::arg("max_seconds") = nb::none(), nb::arg("stop") = nb::none(),
+             nb::arg("budget") = nb::none(),
              nb::sig("def add_run(self, states: collections.abc.Sequence[State], "
                      "actions: collections.abc.Sequence[Action], outcome: str, *, "
-                     "max_seconds: float | None = None, stop: StopFlag | None = None) -> bool"),
+                     "budget: Budget | None = None) -> bool"),
              "Adds a pool state, the first of `states`, with its policy run (algorithm 3); the later states "
              "take "
              "part too, from the last one on. `outcome` as in `Run`; of a run that was cut off or failed "
-             "only what "
-             "it spent counts. "
-             "Whether the pool state is proven a bug now. A limit cuts the lookahead only.")
+             "only what it spent counts. Whether the pool state is proven a bug now. The budget is for the "
+             "lookahead: without any the run is taken in all the same.")
         .def(
             "add_plan",
             [](BoundStoreObject& self, const StateObject& state, const std::vector<ActionObject>& plan) {

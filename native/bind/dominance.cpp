@@ -26,9 +26,8 @@ double as_float(DominanceValue value) {
 }
 
 void make(DominanceObject* self, nb::object task, const std::string& factors, std::uint64_t max_transitions,
-          std::optional<double> max_seconds, std::optional<double> max_memory_mb, const StopFlag* stop,
-          std::optional<std::uint64_t> max_merges, const std::optional<std::string>& order,
-          bool fixed_point) {
+          const Budget* budget, std::optional<std::uint64_t> max_merges,
+          const std::optional<std::string>& order, bool fixed_point) {
     const TaskObject& core = nb::cast<const TaskObject&>(task);
     if (factors != "merged" && factors != "atomic")
         throw InputError("factors is '" + factors + "'; there are merged and atomic");
@@ -41,9 +40,9 @@ void make(DominanceObject* self, nb::object task, const std::string& factors, st
     options.one_order = order.has_value();
     if (order == "smallest") options.factors.order = MergeOrder::kSmallestFirst;
     options.fixed_point = fixed_point;
-    options.limits = make_limits(std::nullopt, max_seconds, max_memory_mb, stop);
+    options.budget = copy_of(budget);
     std::unique_ptr<Dominance> dominance;
-    run_interruptible(options.limits,
+    run_interruptible(options.budget,
                       [&] { dominance = std::make_unique<Dominance>(make_dominance(core.space, options)); });
     new (self) DominanceObject{std::move(task), &core, std::move(dominance), max_transitions};
 }
@@ -142,13 +141,11 @@ void bind_dominance(nb::module_& m) {
         m, "Dominance",
         "A dominance function: D(s, t) <= h*(s) - h*(t) for all states s that have a plan (Torralba 2017).")
         .def("__init__", &make, nb::arg("task"), nb::kw_only(), nb::arg("factors") = "merged",
-             nb::arg("max_transitions") = 10'000, nb::arg("max_seconds") = nb::none(),
-             nb::arg("max_memory_mb") = nb::none(), nb::arg("stop") = nb::none(),
+             nb::arg("max_transitions") = 10'000, nb::arg("budget") = nb::none(),
              nb::arg("max_merges") = nb::none(), nb::arg("order") = nb::none(), nb::arg("fixed_point") = true,
              nb::sig(
                  "def __init__(self, task: Task, *, factors: str = 'merged', max_transitions: int = 10000, "
-                 "max_seconds: float | None = None, max_memory_mb: float | None = None, "
-                 "stop: StopFlag | None = None, max_merges: int | None = None, order: str | None = None, "
+                 "budget: Budget | None = None, max_merges: int | None = None, order: str | None = None, "
                  "fixed_point: bool = True) -> None"),
              "`factors`: `atomic` (one a variable) or `merged` (merge-and-shrink, DFP order, at most "
              "`max_transitions` a factor, counted for each label after label reduction). `order`: which of "

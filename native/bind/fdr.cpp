@@ -267,23 +267,22 @@ void bind_fdr(nb::module_& m) {
             nb::sig("def batch(self, states: collections.abc.Sequence[State]) -> StateBatch"))
         .def(
             "h2",
-            [](const TaskObject& t, std::optional<double> max_seconds) {
-                Limits limits = make_limits(std::nullopt, max_seconds, std::nullopt, nullptr);
+            [](const TaskObject& t, const Budget* budget) {
+                Budget spending = copy_of(budget);
                 H2Object result;
-                run_interruptible(limits, [&] { result.reachable = h2_reachability(t.task, limits); });
+                run_interruptible(spending, [&] { result.reachable = h2_reachability(t.task, spending); });
                 return result;
             },
-            nb::kw_only(), nb::arg("max_seconds") = nb::none(),
-            "Forward h^2 reachability from the initial state.")
+            nb::kw_only(), nb::arg("budget") = nb::none(), "Forward h^2 reachability from the initial state.")
         .def(
             "pruned_sas",
-            [](const TaskObject& t, std::optional<double> max_seconds) {
-                Limits limits = make_limits(std::nullopt, max_seconds, std::nullopt, nullptr);
+            [](const TaskObject& t, const Budget* budget) {
+                Budget spending = copy_of(budget);
                 std::string sas;
-                run_interruptible(limits,
-                                  [&] { sas = write_sas(pruned(t.task, h2_reachability(t.task, limits))); });
+                run_interruptible(
+                    spending, [&] { sas = write_sas(pruned(t.task, h2_reachability(t.task, spending))); });
                 return sas;
             },
-            nb::kw_only(), nb::arg("max_seconds") = nb::none(),
+            nb::kw_only(), nb::arg("budget") = nb::none(),
             "The task without facts and actions that h^2 shows unreachable, as SAS text.");
 }

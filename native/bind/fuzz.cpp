@@ -166,14 +166,14 @@ void bind_fuzz(nb::module_& m) {
             "Adds an entry of an earlier session; False where it does not fit.")
         .def(
             "extend",
-            [](FuzzerObject& f, std::size_t size, std::optional<double> max_seconds, const StopFlag* stop) {
-                Limits limits = make_limits(std::nullopt, max_seconds, std::nullopt, stop);
+            [](FuzzerObject& f, std::size_t size, const Budget* budget) {
+                Budget spending = copy_of(budget);
                 FuzzStop reason = FuzzStop::kFull;
                 try {
                     std::mutex& busy = *f.owner().busy;
-                    run_interruptible(limits, [&] {
+                    run_interruptible(spending, [&] {
                         std::scoped_lock lock(busy);
-                        reason = f.fuzzer->extend(size, limits);
+                        reason = f.fuzzer->extend(size, spending);
                     });
                 } catch (const FlakyPolicy& error) {
                     raise_flaky(f.owner(), error);
@@ -181,9 +181,8 @@ void bind_fuzz(nb::module_& m) {
                 if (reason == FuzzStop::kFull) return "full";
                 return reason == FuzzStop::kExhausted ? "exhausted" : limit_name(f.fuzzer->limit());
             },
-            nb::arg("size"), nb::kw_only(), nb::arg("max_seconds") = nb::none(), nb::arg("stop") = nb::none(),
-            nb::sig("def extend(self, size: int, *, max_seconds: float | None = None, stop: StopFlag | None "
-                    "= None) -> str"),
+            nb::arg("size"), nb::kw_only(), nb::arg("budget") = nb::none(),
+            nb::sig("def extend(self, size: int, *, budget: Budget | None = None) -> str"),
             "Walks until the pool has `size` states: `full`, `exhausted` where nothing new was found for "
             "long, or the limit that was hit.");
 

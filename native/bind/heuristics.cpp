@@ -47,9 +47,9 @@ RelaxationHeuristic& as_relaxation(const HeuristicObject& h) {
 // Evaluates in pieces, so that Ctrl-C is noticed between them.
 template <class Evaluate>
 void in_pieces(std::size_t n, std::size_t piece, Evaluate&& evaluate) {
-    Limits limits;
-    run_interruptible(limits, [&] {
-        LimitWatch watch(limits);
+    Budget budget;
+    run_interruptible(budget, [&] {
+        BudgetWatch watch(budget);
         for (std::size_t first = 0; first < n; first += piece) {
             if (watch.look() != LimitHit::kNone) return;
             evaluate(first, std::min(piece, n - first));

@@ -22,9 +22,7 @@ struct ImproveObject {
 };
 
 ImproveObject improve(nb::object task, const StateObject& state, const std::vector<ActionObject>& plan,
-                      std::optional<std::uint64_t> max_expansions, std::optional<double> max_seconds,
-                      std::optional<double> max_memory_mb, std::optional<double> enough,
-                      const StopFlag* stop) {
+                      const Budget* budget, std::optional<double> enough) {
     const TaskObject& core = nb::cast<const TaskObject&>(task);
     require_same_task(core, *state.core, "state");
     std::vector<ActionId> actions;
@@ -33,12 +31,12 @@ ImproveObject improve(nb::object task, const StateObject& state, const std::vect
         actions.push_back(action.id);
     }
     ImproveOptions options;
-    options.limits = make_limits(max_expansions, max_seconds, max_memory_mb, stop);
+    options.budget = copy_of(budget);
     if (enough && std::isnan(*enough)) throw InputError("enough is not a number");
     // Costs are whole: a plan cannot cost less than the bound rounded up.
     if (enough) options.enough = static_cast<Cost>(std::ceil(std::clamp(*enough, 0.0, double{kMaxCost})));
     ImproveObject object{std::move(task), &core, {}};
-    run_interruptible(options.limits, [&] {
+    run_interruptible(options.budget, [&] {
         object.result = improve_plan(core.space, state.words.data(), actions, options);
     });
     return object;
@@ -75,12 +73,9 @@ void bind_improve(nb::module_& m) {
         });
 
     m.def("improve_plan", &improve, nb::arg("task"), nb::arg("state"), nb::arg("plan"), nb::kw_only(),
-          nb::arg("max_expansions") = nb::none(), nb::arg("max_seconds") = nb::none(),
-          nb::arg("max_memory_mb") = nb::none(), nb::arg("enough") = nb::none(), nb::arg("stop") = nb::none(),
+          nb::arg("budget") = nb::none(), nb::arg("enough") = nb::none(),
           nb::sig("def improve_plan(task: Task, state: State, plan: collections.abc.Sequence[Action], *, "
-                  "max_expansions: int | None = None, max_seconds: float | None = None, max_memory_mb: float "
-                  "| None = None, enough: float | None = None, stop: StopFlag | None = None) -> "
-                  "ImproveResult"),
+                  "budget: Budget | None = None, enough: float | None = None) -> ImproveResult"),
           "A plan for the state that costs no more than the given one: action elimination, reordering, plan "
           "neighbourhood graph search. Ends when a limit is hit, when the plan is proven optimal, or when it "
           "costs at most `enough` (a known lower bound). InputError where the actions are no plan.");

@@ -191,16 +191,16 @@ void bind_model(nb::module_& m) {
             "64-bit words of a packed state.")
         .def(
             "explore",
-            [](std::shared_ptr<Model> model, std::uint64_t max_states, std::optional<double> max_seconds) {
+            [](std::shared_ptr<Model> model, std::uint64_t max_states, const Budget* budget) {
                 jani::Counts c;
-                Limits limits = make_limits(std::nullopt, max_seconds, std::nullopt, nullptr);
-                run_interruptible(limits, [&] {
+                Budget spending = copy_of(budget);
+                run_interruptible(spending, [&] {
                     jani::Successors successors(model);
-                    c = jani::explore(successors, max_states, limits);
+                    c = jani::explore(successors, max_states, spending);
                 });
                 return std::tuple(c.states, c.expanded, c.choices, c.transitions, c.deadlocks);
             },
-            nb::kw_only(), "max_states"_a = 1'000'000'000, "max_seconds"_a.none() = nb::none(),
+            nb::kw_only(), "max_states"_a = 1'000'000'000, "budget"_a.none() = nb::none(),
             "(states, expanded, choices, transitions, deadlocks), breadth first from the initial states.");
 }
 
@@ -246,19 +246,20 @@ void bind_game(nb::module_& m) {
         .def(
             "sample",
             [](JaniGame& game, const std::string& text, std::size_t count, std::uint64_t seed,
-               std::uint64_t max_nodes) {
+               std::uint64_t max_nodes, const Budget* budget) {
                 const jani::Expr* e = condition(game.model(), text, "start condition");
                 std::uint32_t code = game.successors().program().compile_condition(e);
                 std::vector<StateId> result;
-                Limits limits = make_limits(std::nullopt, std::nullopt, std::nullopt, nullptr);
-                run_interruptible(limits, [&] {
+                Budget spending = copy_of(budget);
+                run_interruptible(spending, [&] {
                     for (std::uint32_t s :
-                         jani::sample_states(game.successors(), e, code, count, seed, max_nodes, limits))
+                         jani::sample_states(game.successors(), e, code, count, seed, max_nodes, spending))
                         result.push_back(game.state(s));
                 });
                 return result;
             },
             "condition"_a, "count"_a, nb::kw_only(), "seed"_a, "max_nodes"_a = 20'000'000,
+            "budget"_a.none() = nb::none(),
             "Random distinct states that satisfy a condition: at most count, fewer where no more were found.")
         .def(
             "distance", [](JaniGame& game, StateId s) { return game.distance(checked(game, s)); }, "state"_a,

@@ -7,6 +7,7 @@ NB_MODULE(_core, m) {
     m.doc() = "The native core of misstep.";
     m.attr("build_info") = "C++ " __VERSION__;
     bind_errors(m);
+    bind_budget(m);
     bind_state(m);
     bind_fdr(m);
     bind_heuristics(m);

@@ -81,21 +81,6 @@ std::string facts_text(const TaskObject& core, const Word* state) {
     return text;
 }
 
-Limits make_limits(std::optional<std::uint64_t> max_expansions, std::optional<double> max_seconds,
-                   std::optional<double> max_memory_mb, const StopFlag* stop) {
-    if (max_seconds && !(*max_seconds >= 0))
-        throw InputError("max_seconds is " + std::to_string(*max_seconds) + "; it must not be negative");
-    if (max_memory_mb && !(*max_memory_mb > 0))
-        throw InputError("max_memory_mb is " + std::to_string(*max_memory_mb) + "; it must be positive");
-    Limits limits;
-    if (max_expansions) limits.max_expansions = *max_expansions;
-    if (max_seconds) limits.max_seconds = *max_seconds;
-    if (max_memory_mb && *max_memory_mb < 1e12)
-        limits.max_bytes = static_cast<std::size_t>(*max_memory_mb * 1e6);
-    limits.stop = stop;
-    return limits;
-}
-
 const char* limit_name(LimitHit limit) {
     switch (limit) {
         case LimitHit::kExpansions:

@@ -16,7 +16,7 @@
 #include "heuristics/heuristic.hpp"
 #include "state/registry.hpp"
 #include "state/successor_generator.hpp"
-#include "util/limits.hpp"
+#include "util/budget.hpp"
 
 namespace misstep {
 
@@ -71,11 +71,16 @@ void require_same_task(const TaskObject& task, const TaskObject& other, const ch
 std::string facts_text(const TaskObject& core, const Word* state);
 std::vector<std::string> fact_list(const TaskObject& core, const Word* state);
 
-// Runs `work(limits)` without the GIL, looks for signals on the way, and lets Python raise what they raised.
+// What a call may spend; without a budget there is no limit.
+inline Budget copy_of(const Budget* budget) {
+    return budget == nullptr ? Budget{} : *budget;
+}
+
+// Runs `work` without the GIL, looks for signals on the way, and lets Python raise what they raised.
 template <class Work>
-void run_interruptible(Limits& limits, Work&& work) {
+void run_interruptible(Budget& budget, Work&& work) {
     bool interrupted = false;
-    limits.poll = [&interrupted] {
+    budget.poll = [&interrupted] {
         nb::gil_scoped_acquire gil;
         interrupted |= PyErr_CheckSignals() != 0;
         return !interrupted;
@@ -87,8 +92,6 @@ void run_interruptible(Limits& limits, Work&& work) {
     if (interrupted) throw nb::python_error();
 }
 
-Limits make_limits(std::optional<std::uint64_t> max_expansions, std::optional<double> max_seconds,
-                   std::optional<double> max_memory_mb, const StopFlag* stop);
 const char* limit_name(LimitHit limit);  // nullptr for kNone
 
 }  // namespace misstep

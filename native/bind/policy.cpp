@@ -128,19 +128,19 @@ std::vector<ActionObject> run_actions(const RunObject& run) {
 }
 
 nb::object run_all(nb::object self, const BatchObject& starts, std::uint32_t max_steps,
-                   std::optional<double> max_seconds, const StopFlag* stop) {
+                   const Budget* budget) {
     GraphObject& g = nb::cast<GraphObject&>(self);
     require_same_task(*g.core, *starts.core, "batch");
     std::vector<Word> packed = starts.packed();
-    Limits limits = make_limits(std::nullopt, max_seconds, std::nullopt, stop);
+    Budget spending = copy_of(budget);
     std::vector<RunInfo> runs;
     try {
-        run_interruptible(limits, [&] {
+        run_interruptible(spending, [&] {
             std::scoped_lock lock(*g.busy);
             std::vector<StateId> ids;
             for (const Word* state : pointers(packed, g.core->space.num_words()))
                 ids.push_back(g.graph->insert(state));
-            runs = g.graph->run(ids, max_steps, limits);
+            runs = g.graph->run(ids, max_steps, spending);
         });
     } catch (const FlakyPolicy& error) {
         raise_flaky(g, error);
@@ -152,16 +152,16 @@ nb::object run_all(nb::object self, const BatchObject& starts, std::uint32_t max
 
 // (plan or None, the limit that was hit or None)
 nb::tuple look_ahead(GraphObject& g, const StateObject& state, std::uint32_t depth, std::optional<Cost> below,
-                     std::uint32_t max_steps, std::optional<double> max_seconds, const StopFlag* stop) {
+                     std::uint32_t max_steps, const Budget* budget) {
     require_same_task(*g.core, *state.core, "state");
     LookaheadOptions options;
     options.depth = depth;
     options.bound = below.value_or(kInfinity);
     options.max_steps = max_steps;
-    options.limits = make_limits(std::nullopt, max_seconds, std::nullopt, stop);
+    options.budget = copy_of(budget);
     LookaheadResult found;
     try {
-        run_interruptible(options.limits, [&] {
+        run_interruptible(options.budget, [&] {
             std::scoped_lock lock(*g.busy);
             found = lookahead(*g.graph, g.graph->insert(state.words.data()), options);
         });
@@ -316,19 +316,23 @@ void bind_policy(nb::module_& m) {
             nb::sig("def policy(self) -> collections.abc.Callable[[StateBatch], "
                     "collections.abc.Sequence[Action | None]]"))
         .def("run", &run_all, nb::arg("starts"), nb::kw_only(), nb::arg("max_steps") = 1000,
-             nb::arg("max_seconds") = nb::none(), nb::arg("stop") = nb::none(),
-             nb::sig("def run(self, starts: StateBatch, *, max_steps: int = 1000, max_seconds: float | None "
-                     "= None, stop: StopFlag | None = None) -> list[Run]"),
-             "One run for each start; fewer where the time ran out or the flag was set.")
+             nb::arg("budget") = nb::none(),
+             nb::sig("def run(self, starts: StateBatch, *, max_steps: int = 1000, budget: Budget | None = "
+                     "None) -> list[Run]"),
+             "One run for each start; none where the budget was used up before all ended: `limit` says by "
+             "what.")
         .def("lookahead", &look_ahead, nb::arg("state"), nb::kw_only(), nb::arg("depth") = 2,
-             nb::arg("below") = nb::none(), nb::arg("max_steps") = 1000, nb::arg("max_seconds") = nb::none(),
-             nb::arg("stop") = nb::none(),
+             nb::arg("below") = nb::none(), nb::arg("max_steps") = 1000, nb::arg("budget") = nb::none(),
              nb::sig("def lookahead(self, state: State, *, depth: int = 2, below: int | None = None, "
-                     "max_steps: int = 1000, max_seconds: float | None = None, stop: StopFlag | None = None) "
-                     "-> tuple[list[Action] | None, str | None]"),
+                     "max_steps: int = 1000, budget: Budget | None = None) -> tuple[list[Action] | None, str "
+                     "| None]"),
              "The cheapest plan that makes at most `depth` free choices and then follows the policy, None "
              "where "
              "none costs less than `below`; and the limit that was hit.")
+        .def_prop_ro(
+            "limit", [](const GraphObject& g) { return limit_name(g.graph->limit()); },
+            nb::sig("def limit(self) -> str | None"),
+            "What ended the last `run` early: `seconds`, `memory` or `stopped`; None where nothing did.")
         .def_prop_ro("num_states", [](const GraphObject& g) { return g.graph->size(); })
         .def_prop_ro("states_asked", [](const GraphObject& g) { return g.graph->states_asked(); })
         .def_prop_ro("policy_calls", [](const GraphObject& g) { return g.graph->policy_calls(); })

@@ -87,15 +87,14 @@ void bind_fuzzer(nb::module_& m) {
             "depth None looks ahead until the policy graph is exhausted.")
         .def(
             "run",
-            [](Fuzzer& fuzzer, StateId start, std::optional<double> max_seconds) {
+            [](Fuzzer& fuzzer, StateId start, const misstep::Budget* budget) {
                 if (start >= fuzzer.game().size()) throw misstep::InputError("no such state in this game");
                 Run run{RunEnd::steps, {}};
-                misstep::Limits limits =
-                    misstep::make_limits(std::nullopt, max_seconds, std::nullopt, nullptr);
+                misstep::Budget spending = misstep::copy_of(budget);
                 std::string end;
-                misstep::run_interruptible(limits, [&] {
+                misstep::run_interruptible(spending, [&] {
                     Meter meter;
-                    meter.start(limits);
+                    meter.start(spending);
                     try {
                         run = fuzzer.run(start, meter);
                         end = name(run.end);
@@ -106,8 +105,9 @@ void bind_fuzzer(nb::module_& m) {
                 });
                 return std::pair(end, std::move(run.states));
             },
-            "start"_a, nb::kw_only(), "max_seconds"_a.none() = nb::none(),
-            "How the run ended (unsafe, exhausted, max_steps, max_lookahead) and its states.");
+            "start"_a, nb::kw_only(), "budget"_a.none() = nb::none(),
+            "How the run ended (unsafe, exhausted, max_steps, max_lookahead, or what of the budget was used "
+            "up) and its states.");
 }
 
 }  // namespace
@@ -161,39 +161,32 @@ void bind_safety(nb::module_& m) {
             "expanded", [](PyDecider& d) { return d.decider_->expanded(); }, "Expansions over all queries.")
         .def(
             "decide",
-            [](PyDecider& d, StateId s, Radius radius, std::optional<std::uint64_t> max_expansions,
-               std::optional<double> max_seconds, std::optional<double> max_memory_mb,
-               const misstep::StopFlag* stop) {
+            [](PyDecider& d, StateId s, Radius radius, const misstep::Budget* budget) {
                 d.check(s);
                 Answer answer{};
-                misstep::Limits limits =
-                    misstep::make_limits(max_expansions, max_seconds, max_memory_mb, stop);
+                misstep::Budget spending = misstep::copy_of(budget);
                 const std::uint32_t r = native_radius(radius);
-                misstep::run_interruptible(limits, [&] { answer = d.decider_->decide(s, r, limits); });
+                misstep::run_interruptible(spending, [&] { answer = d.decider_->decide(s, r, spending); });
                 const char* limit = misstep::limit_name(answer.limit);
                 return std::tuple(std::string(name(answer.verdict)),
                                   limit ? std::optional<std::string>(limit) : std::nullopt, answer.expanded,
                                   answer.seconds);
             },
-            "state"_a, "radius"_a.none(), nb::kw_only(), "max_expansions"_a.none() = nb::none(),
-            "max_seconds"_a.none() = nb::none(), "max_memory_mb"_a.none() = nb::none(),
-            "stop"_a.none() = nb::none(),
+            "state"_a, "radius"_a.none(), nb::kw_only(), "budget"_a.none() = nb::none(),
             "(verdict, limit that was hit where it is unknown, expansions, seconds).")
         .def(
             "minimal_radius",
-            [](PyDecider& d, StateId s, std::uint32_t most, std::optional<std::uint64_t> max_expansions,
-               std::optional<double> max_seconds) -> Radius {
+            [](PyDecider& d, StateId s, std::uint32_t most, const misstep::Budget* budget) -> Radius {
                 d.check(s);
-                misstep::Limits limits =
-                    misstep::make_limits(max_expansions, max_seconds, std::nullopt, nullptr);
+                misstep::Budget spending = misstep::copy_of(budget);
                 Radius result;
                 const std::uint32_t r = native_radius(most);
-                misstep::run_interruptible(limits,
-                                           [&] { result = d.decider_->minimal_radius(s, r, limits); });
+                misstep::run_interruptible(spending,
+                                           [&] { result = d.decider_->minimal_radius(s, r, spending); });
                 return result;
             },
-            "state"_a, nb::kw_only(), "most"_a = 16, "max_expansions"_a.none() = nb::none(),
-            "max_seconds"_a.none() = nb::none(), "The least r <= most for which the state is r-safe.")
+            "state"_a, nb::kw_only(), "most"_a = 16, "budget"_a.none() = nb::none(),
+            "The least r <= most for which the state is r-safe.")
         .def(
             "strategy",
             [](PyDecider& d, StateId s, Radius radius) {

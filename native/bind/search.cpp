@@ -28,9 +28,7 @@ SearchFunction search_by_name(const std::string& name) {
 }
 
 ResultObject search(nb::object task, const std::string& config, const StateObject* start,
-                    std::optional<std::uint64_t> max_expansions, std::optional<double> max_seconds,
-                    std::optional<double> max_memory_mb, std::optional<std::uint64_t> seed,
-                    std::optional<Cost> below, const StopFlag* stop) {
+                    const Budget* budget, std::optional<std::uint64_t> seed, std::optional<Cost> below) {
     const TaskObject& core = nb::cast<const TaskObject&>(task);
     std::size_t colon = config.find(':');
     if (colon == std::string::npos)
@@ -39,10 +37,9 @@ ResultObject search(nb::object task, const std::string& config, const StateObjec
     std::unique_ptr<Heuristic> heuristic = make_heuristic(core.space, config.substr(colon + 1));
     if (start != nullptr) require_same_task(core, *start->core, "state");
     const Word* from = start == nullptr ? core.space.initial.data() : start->words.data();
-    SearchOptions options{make_limits(max_expansions, max_seconds, max_memory_mb, stop), seed,
-                          below.value_or(kInfinity)};
+    SearchOptions options{copy_of(budget), seed, below.value_or(kInfinity)};
     ResultObject object{std::move(task), &core, {}};
-    run_interruptible(options.limits,
+    run_interruptible(options.budget,
                       [&] { object.result = function(core.space, *heuristic, from, options); });
     return object;
 }
@@ -67,12 +64,6 @@ const char* outcome_name(SearchOutcome outcome) {
 }  // namespace
 
 void bind_search(nb::module_& m) {
-    nb::class_<StopFlag>(m, "StopFlag", "Set it from any thread to stop native work that was given it.")
-        .def(nb::init<>())
-        .def("set", [](StopFlag& flag) { flag.stop.store(true); })
-        .def("clear", [](StopFlag& flag) { flag.stop.store(false); })
-        .def_prop_ro("is_set", [](const StopFlag& flag) { return flag.stop.load(); });
-
     nb::class_<ResultObject>(m, "SearchResult", "What a search found, and what it took.")
         .def_prop_ro(
             "outcome", [](const ResultObject& r) { return outcome_name(r.result.outcome); },
@@ -121,14 +112,9 @@ void bind_search(nb::module_& m) {
 
     m.def(
         "search", &search, nb::arg("task"), nb::arg("config"), nb::kw_only(), nb::arg("state") = nb::none(),
-        nb::arg("max_expansions") = nb::none(), nb::arg("max_seconds") = nb::none(),
-        nb::arg("max_memory_mb") = nb::none(), nb::arg("seed") = nb::none(), nb::arg("below") = nb::none(),
-        nb::arg("stop") = nb::none(),
-        nb::sig("def search(task: Task, config: str, *, state: State | None = None, max_expansions: int | "
-                "None = None, max_seconds: float | None = None, "
-                "max_memory_mb: float | None = None, seed: int | None = None, below: int | None = None, "
-                "stop: StopFlag | None = "
-                "None) -> SearchResult"),
+        nb::arg("budget") = nb::none(), nb::arg("seed") = nb::none(), nb::arg("below") = nb::none(),
+        nb::sig("def search(task: Task, config: str, *, state: State | None = None, budget: Budget | None = "
+                "None, seed: int | None = None, below: int | None = None) -> SearchResult"),
         "Searches from a state (the initial one by default): `astar:lmcut`, `astar:hmax`, `astar:blind`, "
         "`gbfs:ff`, "
         "`ehc:ff`. A limit that is hit ends the search with what it knows; a seed shuffles the order of "
@@ -137,24 +123,23 @@ void bind_search(nb::module_& m) {
 
     m.def(
         "count_states",
-        [](nb::object task, std::uint32_t max_depth, const StateObject* start,
-           std::optional<double> max_seconds) {
+        [](nb::object task, std::uint32_t max_depth, const StateObject* start, const Budget* budget) {
             const TaskObject& core = nb::cast<const TaskObject&>(task);
             if (start != nullptr) require_same_task(core, *start->core, "state");
-            Limits limits = make_limits(std::nullopt, max_seconds, std::nullopt, nullptr);
+            Budget spending = copy_of(budget);
             LimitHit hit = LimitHit::kNone;
             std::vector<std::uint64_t> counts;
-            run_interruptible(limits, [&] {
+            run_interruptible(spending, [&] {
                 counts = count_states(core.space,
                                       start == nullptr ? core.space.initial.data() : start->words.data(),
-                                      max_depth, limits, hit);
+                                      max_depth, spending, hit);
             });
             return counts;
         },
         nb::arg("task"), nb::arg("max_depth"), nb::kw_only(), nb::arg("state") = nb::none(),
-        nb::arg("max_seconds") = nb::none(),
-        nb::sig("def count_states(task: Task, max_depth: int, *, state: State | None = None, max_seconds: "
-                "float | None = None) -> list[int]"),
+        nb::arg("budget") = nb::none(),
+        nb::sig("def count_states(task: Task, max_depth: int, *, state: State | None = None, budget: Budget "
+                "| None = None) -> list[int]"),
         "The number of distinct states first reached at depth 0, 1, 2, ...: short where there are no more or "
-        "time ran out.");
+        "the budget was used up.");
 }

@@ -56,11 +56,11 @@ nb::object undo_plan(UndoObject& self, const ActionObject& action, const StateOb
 
 // Ends early where a signal comes in or, if asked for, with the first action without a proof.
 std::vector<ActionObject> unproven(UndoObject& self, bool only_first) {
-    Limits limits = make_limits(std::nullopt, std::nullopt, std::nullopt, nullptr);
+    Budget budget;
     std::vector<ActionId> ids;
-    run_interruptible(limits, [&] {
+    run_interruptible(budget, [&] {
         std::scoped_lock lock(self.busy);
-        LimitWatch watch(limits);
+        BudgetWatch watch(budget);
         for (ActionId id = 0; id < self.core->task.actions.size(); ++id) {
             if (watch.check(0, 0, 100) != LimitHit::kNone || (only_first && !ids.empty())) return;
             if (!self.proofs.is_undoable(id)) ids.push_back(id);

@@ -53,7 +53,7 @@ StateId BoundStore::insert(const Word* state) {
     return id;
 }
 
-bool BoundStore::add_run(const PolicyRun& run, const Limits& limits) {
+bool BoundStore::add_run(const PolicyRun& run, const Budget& budget) {
     limit_ = LimitHit::kNone;
     if (run.states.size() != run.actions.size() + 1)
         throw InputError("a run has one more state than actions");
@@ -73,7 +73,7 @@ bool BoundStore::add_run(const PolicyRun& run, const Limits& limits) {
         observe(ids[i], left);
     }
     Info& first = infos_[ids[0]];
-    if (options_.lookahead > 0 && (options_.maximise_gap || !first.is_flagged)) look_ahead(ids[0], limits);
+    if (options_.lookahead > 0 && (options_.maximise_gap || !first.is_flagged)) look_ahead(ids[0], budget);
     return infos_[ids[0]].is_flagged;
 }
 
@@ -202,11 +202,13 @@ void BoundStore::add_plan(const Word* state, const std::vector<ActionId>& plan) 
     take_path(insert(state), plan, Origin::kGoal, kNoState, 0);
 }
 
-void BoundStore::look_ahead(StateId id, const Limits& limits) {
+void BoundStore::look_ahead(StateId id, const Budget& budget) {
     SearchOptions options;
-    options.limits = limits;
-    options.limits.max_expansions = options_.lookahead;
+    options.budget = budget;
+    options.budget.max_expansions = std::min(options_.lookahead, budget.max_expansions);
     limit_ = BoundLookahead(*this, id, options).run();
+    if (limit_ == LimitHit::kExpansions && options_.lookahead <= budget.max_expansions)
+        limit_ = LimitHit::kNone;
 }
 
 Cost BoundStore::bound(const Word* state) const {

@@ -30,7 +30,7 @@ class BoundStore {
 
     // Algorithm 3 for the first state of the run, and without lookahead for the others, from the last one on.
     // Whether the first state is proven a bug now. A limit leaves out what is left of the lookahead.
-    bool add_run(const PolicyRun& run, const Limits& limits);
+    bool add_run(const PolicyRun& run, const Budget& budget);
     // Algorithm 5: a plan from elsewhere. Throws InputError where it is none.
     void add_plan(const Word* state, const std::vector<ActionId>& plan);
 
@@ -80,7 +80,7 @@ class BoundStore {
     Cost best_from_known(const std::int32_t* state, Cost below, StateId except, StateId& source);
     void spread(StateId id);
     void flag(StateId id);
-    void look_ahead(StateId id, const Limits& limits);
+    void look_ahead(StateId id, const Budget& budget);
     void take_path(StateId start, const std::vector<ActionId>& path, Origin origin, StateId source,
                    Cost end_bound);
 

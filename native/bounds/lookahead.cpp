@@ -11,7 +11,7 @@ BoundLookahead::BoundLookahead(BoundStore& store, StateId start, const SearchOpt
 LimitHit BoundLookahead::run() {
     SearchResult result = finished([this] { search(); });
     store_.expansions_ += result.expanded;
-    return result.limit == LimitHit::kExpansions ? LimitHit::kNone : result.limit;
+    return result.limit;
 }
 
 void BoundLookahead::search() {
@@ -20,7 +20,7 @@ void BoundLookahead::search() {
     fresh_.assign(1, first);
     expand(first);
     StateId id = first;
-    while (within_limits() && pop(id)) {
+    while (within_budget() && pop(id)) {
         // Whatever comes of it costs more than what is known.
         if (nodes_.node(id).g >= store_.infos_[start_].bound) continue;
         if (improve(id) && !store_.options_.maximise_gap && store_.infos_[start_].is_flagged) return;

@@ -10,7 +10,7 @@ namespace misstep {
 class BoundLookahead : BestFirstSearch<Node, TieBreak::kLastIn> {
   public:
     BoundLookahead(BoundStore& store, StateId start, const SearchOptions& options);
-    LimitHit run();  // kNone also where all expansions were used
+    LimitHit run();
 
   private:
     void search();

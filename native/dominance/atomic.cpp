@@ -165,7 +165,7 @@ std::vector<MergeCandidate> merge_order(const FactoredTask& task, MergeOrder by)
 
 }  // namespace
 
-FactoredTask make_factors(const StateSpace& space, const FactorOptions& options, LimitWatch& watch) {
+FactoredTask make_factors(const StateSpace& space, const FactorOptions& options, BudgetWatch& watch) {
     const Task& task = space.task;
     FactoredTask result;
     for (ActionId a = 0; a < task.actions.size(); ++a) result.labels.push_back({task.actions[a].cost, {a}});

@@ -21,19 +21,17 @@ std::size_t bytes_needed(const FactoredTask& task) {
     return bytes;
 }
 
-bool has_limit(const Limits& limits) {
-    const Limits none;
-    return limits.max_seconds < none.max_seconds || limits.max_bytes < none.max_bytes ||
-           limits.stop != nullptr;
+bool has_limit(const Budget& budget) {
+    return budget.has_deadline() || budget.max_bytes < Budget{}.max_bytes || budget.stop;
 }
 
 }  // namespace
 
 Dominance make_dominance(const StateSpace& space, const DominanceOptions& options) {
-    LimitWatch watch(options.limits);
+    BudgetWatch watch(options.budget);
     if (!options.factors.merged || !options.fixed_point) return Dominance(space, options, watch);
     std::optional<Dominance> best;
-    if (has_limit(options.limits)) {
+    if (has_limit(options.budget)) {
         DominanceOptions atomic = options;
         atomic.factors.merged = false;
         best.emplace(Dominance(space, atomic, watch));
@@ -70,12 +68,12 @@ double Dominance::informedness() const {
     return sum;
 }
 
-Dominance::Dominance(const StateSpace& space, const DominanceOptions& options, LimitWatch& watch)
+Dominance::Dominance(const StateSpace& space, const DominanceOptions& options, BudgetWatch& watch)
     : space_(space) {
     compute(options, watch);
 }
 
-void Dominance::compute(const DominanceOptions& options, LimitWatch& watch) {
+void Dominance::compute(const DominanceOptions& options, BudgetWatch& watch) {
     is_merged_ = options.factors.merged;
     order_ = options.factors.order;
     task_ = make_factors(space_, options.factors, watch);
@@ -83,7 +81,7 @@ void Dominance::compute(const DominanceOptions& options, LimitWatch& watch) {
     for (LabelId label = 0; label < task_.labels.size(); ++label)
         for (ActionId action : task_.labels[label].actions) label_of_[action] = label;
     limit_ = task_.limit;
-    if (bytes_needed(task_) > options.limits.max_bytes) {
+    if (bytes_needed(task_) > options.budget.max_bytes) {
         limit_ = LimitHit::kMemory;
         forget_values();
         return;
@@ -105,8 +103,8 @@ void Dominance::forget_values() {
     for (const Factor& factor : task_.factors) sizes_.push_back(static_cast<std::size_t>(factor.num_states));
     values_.resize(num_factors());
     label_values_.resize(num_factors());
-    const Limits no_limits;
-    LimitWatch watch(no_limits);
+    const Budget no_limit;
+    BudgetWatch watch(no_limit);
     tau_ = std::make_unique<TauMoves>(FactoredTask{}, watch);
 }
 

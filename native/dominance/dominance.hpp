@@ -9,7 +9,7 @@ struct DominanceOptions {
     FactorOptions factors;
     // Merges in the order of `factors` only, instead of in all and keeping what knows most.
     bool one_order = false;
-    Limits limits;
+    Budget budget;
     bool fixed_point = true;  // otherwise only what tau moves give, until replace_values()
 };
 
@@ -76,8 +76,8 @@ class Dominance {
 
   private:
     friend Dominance make_dominance(const StateSpace& space, const DominanceOptions& options);
-    Dominance(const StateSpace& space, const DominanceOptions& options, LimitWatch& watch);
-    void compute(const DominanceOptions& options, LimitWatch& watch);
+    Dominance(const StateSpace& space, const DominanceOptions& options, BudgetWatch& watch);
+    void compute(const DominanceOptions& options, BudgetWatch& watch);
     void take_values(const std::vector<Relation>& relations);
     void forget_values();
 

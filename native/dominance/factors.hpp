@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "state/successor_generator.hpp"
-#include "util/limits.hpp"
+#include "util/budget.hpp"
 
 namespace misstep {
 
@@ -85,7 +85,7 @@ struct FactoredTask {
 };
 
 // Factors with dead and unreachable abstract states removed, labels reduced and bisimilar states joined.
-FactoredTask make_factors(const StateSpace& space, const FactorOptions& options, LimitWatch& watch);
+FactoredTask make_factors(const StateSpace& space, const FactorOptions& options, BudgetWatch& watch);
 
 // The simplifications, to a common fixed point; all of them keep every plan of every state that is reachable
 // and solvable.

@@ -132,15 +132,15 @@ void LabelDominance::collect(LabelId label, std::vector<std::vector<std::vector<
 bool is_fixed_point(const FactoredTask& task, std::vector<Relation>& relations) {
     LabelDominance labels(task, relations, true);
     labels.update(std::vector<bool>(relations.size(), true));
-    const Limits no_limits;
-    LimitWatch watch(no_limits);
+    const Budget no_limit;
+    BudgetWatch watch(no_limit);
     LimitHit limit = LimitHit::kNone;
     for (Relation& relation : relations)
         if (relation.run(1, watch, 0, limit)) return false;
     return true;
 }
 
-LimitHit find_fixed_point(const FactoredTask& task, std::vector<Relation>& relations, LimitWatch& watch) {
+LimitHit find_fixed_point(const FactoredTask& task, std::vector<Relation>& relations, BudgetWatch& watch) {
     LabelDominance labels(task, relations, false);
     std::vector<bool> is_changed(relations.size(), true);
     std::size_t bytes = 0;

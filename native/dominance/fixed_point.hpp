@@ -34,7 +34,7 @@ class LabelDominance {
 
 // Lowers the relations to their greatest common fixed point. Where a limit is hit they are left half done:
 // then only Relation::fall_back is sound.
-LimitHit find_fixed_point(const FactoredTask& task, std::vector<Relation>& relations, LimitWatch& watch);
+LimitHit find_fixed_point(const FactoredTask& task, std::vector<Relation>& relations, BudgetWatch& watch);
 
 // Whether nothing can be lowered in relations that were loaded.
 bool is_fixed_point(const FactoredTask& task, std::vector<Relation>& relations);

@@ -72,7 +72,7 @@ void Relation::set_answers(GroupId group, std::vector<Answers> ways) {
     }
 }
 
-bool Relation::run(std::uint64_t rounds, LimitWatch& watch, std::size_t all_bytes, LimitHit& limit) {
+bool Relation::run(std::uint64_t rounds, BudgetWatch& watch, std::size_t all_bytes, LimitHit& limit) {
     changed_ = false;
     std::vector<std::int32_t> round;
     for (; rounds > 0 && !queue_.empty(); --rounds) {
@@ -202,7 +202,7 @@ bool Relation::is_below_fallback() const {
     return true;
 }
 
-void Relation::close(LimitWatch& watch, LimitHit& limit) {
+void Relation::close(BudgetWatch& watch, LimitHit& limit) {
     const std::size_t n = static_cast<std::size_t>(size_);
     for (std::size_t x = 0; x < n; ++x) {
         const DominanceValue* second = values_.data() + x * n;

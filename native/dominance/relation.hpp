@@ -37,11 +37,11 @@ class Relation {
     bool load(std::vector<DominanceValue> values);
     bool is_below_fallback() const;
     // Lowers values until every transition is answered, at most so many times round; whether any changed.
-    bool run(std::uint64_t rounds, LimitWatch& watch, std::size_t all_bytes, LimitHit& limit);
+    bool run(std::uint64_t rounds, BudgetWatch& watch, std::size_t all_bytes, LimitHit& limit);
     // Minus the distances by tau moves: a dominance function that needs no fixed point.
     void fall_back();
     // D(s,t) becomes at least D(s,x) + D(x,t) for all x, which keeps a fixed point one.
-    void close(LimitWatch& watch, LimitHit& limit);
+    void close(BudgetWatch& watch, LimitHit& limit);
 
   private:
     struct Incoming {

@@ -18,7 +18,7 @@ Cost sum(Cost a, Cost b) {
 
 }  // namespace
 
-TauMoves::TauMoves(const FactoredTask& task, LimitWatch& watch) {
+TauMoves::TauMoves(const FactoredTask& task, BudgetWatch& watch) {
     const std::size_t n = task.factors.size();
     edges_.resize(n);
     useful_edges_.resize(n);
@@ -93,7 +93,7 @@ std::vector<Cost> TauMoves::distances_from(std::size_t factor, std::int32_t from
     return costs;
 }
 
-void TauMoves::compute_distances(std::size_t factor, LimitWatch& watch) {
+void TauMoves::compute_distances(std::size_t factor, BudgetWatch& watch) {
     const std::size_t n = sizes_[factor];
     for (std::size_t from = 0; from < n; ++from) {
         if (limit_ != LimitHit::kNone) return;  // rows that are left keep what held before
@@ -103,7 +103,7 @@ void TauMoves::compute_distances(std::size_t factor, LimitWatch& watch) {
     }
 }
 
-void TauMoves::compute_detours(const FactoredTask& task, std::size_t factor, LimitWatch& watch) {
+void TauMoves::compute_detours(const FactoredTask& task, std::size_t factor, BudgetWatch& watch) {
     const Factor& own = task.factors[factor];
     for (std::size_t group = 1; group < own.groups.size(); ++group) {
         Cost worst = 0;

@@ -19,7 +19,7 @@ inline constexpr Cost kMaxTauCost = 1 << 27;  // farther counts as never
 class TauMoves {
   public:
     // Every level is sound by itself: a limit leaves fewer moves.
-    TauMoves(const FactoredTask& task, LimitWatch& watch);
+    TauMoves(const FactoredTask& task, BudgetWatch& watch);
 
     // One edge on a cheapest path for each pair of states that has one.
     const std::vector<TauEdge>& edges(std::size_t factor) const { return useful_edges_[factor]; }
@@ -42,8 +42,8 @@ class TauMoves {
 
   private:
     bool add_labels(const FactoredTask& task, std::size_t factor, std::uint32_t level);
-    void compute_distances(std::size_t factor, LimitWatch& watch);
-    void compute_detours(const FactoredTask& task, std::size_t factor, LimitWatch& watch);
+    void compute_distances(std::size_t factor, BudgetWatch& watch);
+    void compute_detours(const FactoredTask& task, std::size_t factor, BudgetWatch& watch);
     void keep_useful_edges(std::size_t factor);
 
     std::vector<std::size_t> sizes_;

@@ -11,7 +11,7 @@ using Bits = std::uint64_t;
 
 class H2 {
   public:
-    H2(const Task& task, const Limits& limits) : task_(task), watch_(limits) {
+    H2(const Task& task, const Budget& budget) : task_(task), watch_(budget) {
         for (const Variable& variable : task.variables) {
             first_fact_.push_back(num_facts_);
             num_facts_ += static_cast<std::size_t>(variable.domain_size());
@@ -35,7 +35,7 @@ class H2 {
         while (changed && result.limit == LimitHit::kNone) {
             changed = false;
             for (std::size_t a = 0; a < task_.actions.size(); ++a) {
-                result.limit = watch_.check(0, 0, 1 + width_);
+                result.limit = watch_.check(0, pairs_.size() * sizeof(Bits), 1 + width_);
                 if (result.limit != LimitHit::kNone) break;
                 if (!reached[a] && !is_applicable(a)) continue;
                 reached[a] = true;
@@ -116,7 +116,7 @@ class H2 {
     }
 
     const Task& task_;
-    LimitWatch watch_;
+    BudgetWatch watch_;
     std::vector<std::size_t> first_fact_;
     std::size_t num_facts_ = 0;
     std::size_t width_ = 0;
@@ -127,8 +127,8 @@ class H2 {
 
 }  // namespace
 
-H2Reachability h2_reachability(const Task& task, const Limits& limits) {
-    return H2(task, limits).run();
+H2Reachability h2_reachability(const Task& task, const Budget& budget) {
+    return H2(task, budget).run();
 }
 
 Task pruned(const Task& task, const H2Reachability& reachable) {

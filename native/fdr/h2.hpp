@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fdr/task.hpp"
-#include "util/limits.hpp"
+#include "util/budget.hpp"
 
 namespace misstep {
 
@@ -30,7 +30,7 @@ struct H2Reachability {
 
 // An over-approximation of what is reachable from the initial state: pairs of facts that are jointly
 // unreachable (mutexes) rule out actions, which rule out further pairs. O(actions * facts / 64) a sweep.
-H2Reachability h2_reachability(const Task& task, const Limits& limits);
+H2Reachability h2_reachability(const Task& task, const Budget& budget);
 
 // The task without facts and actions that are not reachable. Every variable keeps its place; values are
 // renumbered. A goal fact that is unreachable stays, without an action that could reach it.

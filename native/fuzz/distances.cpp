@@ -93,7 +93,7 @@ class StarDistances final : public RememberedDistances {
   private:
     double compute_to_goal(const Word* from) override {
         SearchOptions options;
-        options.limits.max_expansions = max_expansions_;
+        options.budget.max_expansions = max_expansions_;
         SearchResult result = astar(graph_.space(), *lmcut_, from, options);
         bound_hit_ |= result.outcome == SearchOutcome::kLimit;
         return as_double(result.lower_bound);

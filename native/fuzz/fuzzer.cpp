@@ -75,19 +75,19 @@ bool Fuzzer::restore(std::uint32_t parent, const std::vector<ActionId>& walk, st
     return add(at, parent, walk);
 }
 
-FuzzStop Fuzzer::extend(std::size_t size, const Limits& limits) {
-    LimitWatch watch(limits);
+FuzzStop Fuzzer::extend(std::size_t size, const Budget& budget) {
+    BudgetWatch watch(budget);
     std::uint64_t idle = 0;
-    limit_ = watch.look();
+    limit_ = watch.look(graph_.bytes());
     if (limit_ != LimitHit::kNone) return FuzzStop::kLimit;
     while (pool_.size() < size) {
-        limit_ = watch.check(walks_, 0, 20);
+        limit_ = watch.check(0, graph_.bytes(), 20);
         if (limit_ != LimitHit::kNone) return FuzzStop::kLimit;
         std::size_t before = pool_.size();
         // A walk that a limit interrupts is taken back, random numbers included: it is walked again when the
-        // pool is continued, so that limits do not change the pool.
+        // pool is continued, so that the budget does not change the pool.
         std::uint64_t rng_before = rng_.state();
-        if (walk_once(limits) == StepResult::kLimit) {
+        if (walk_once(budget) == StepResult::kLimit) {
             rng_.set_state(rng_before);
             return FuzzStop::kLimit;
         }
@@ -98,7 +98,7 @@ FuzzStop Fuzzer::extend(std::size_t size, const Limits& limits) {
     return FuzzStop::kFull;
 }
 
-Fuzzer::StepResult Fuzzer::walk_once(const Limits& limits) {
+Fuzzer::StepResult Fuzzer::walk_once(const Budget& budget) {
     std::uint32_t length = 1 + static_cast<std::uint32_t>(rng_.below(options_.max_walk));
     std::uint32_t parent = static_cast<std::uint32_t>(rng_.below(pool_.size()));
     StateId at = pool_[parent].state;
@@ -106,7 +106,7 @@ Fuzzer::StepResult Fuzzer::walk_once(const Limits& limits) {
     failing_.clear();
     StepResult result = StepResult::kMoved;
     for (std::uint32_t i = 0; i < length && result == StepResult::kMoved; ++i)
-        result = step(at, walk, limits);
+        result = step(at, walk, budget);
     if (result == StepResult::kLimit) return result;
     // Nothing looks at the pool during a walk, so all its states can enter now, together.
     for (const auto& [state, there] : failing_) add(state, parent, there);
@@ -114,7 +114,7 @@ Fuzzer::StepResult Fuzzer::walk_once(const Limits& limits) {
     return result;
 }
 
-Fuzzer::StepResult Fuzzer::step(StateId& at, std::vector<ActionId>& walk, const Limits& limits) {
+Fuzzer::StepResult Fuzzer::step(StateId& at, std::vector<ActionId>& walk, const Budget& budget) {
     shuffled_actions(at);
     if (options_.bias == BiasKind::kNone) return step_unbiased(at, walk);
     candidates_.clear();
@@ -123,7 +123,7 @@ Fuzzer::StepResult Fuzzer::step(StateId& at, std::vector<ActionId>& walk, const 
         if (is_candidate(next)) candidates_.push_back({action, next});
     }
     StepResult result =
-        options_.kind == FuzzerKind::kRefined ? weigh_refined(limits) : weigh_classic(walk, limits);
+        options_.kind == FuzzerKind::kRefined ? weigh_refined(budget) : weigh_classic(walk, budget);
     if (result == StepResult::kLimit) return result;
     std::optional<std::size_t> chosen = weighted_select(weights_, rng_);
     if (!chosen) return StepResult::kNowhere;
@@ -146,7 +146,7 @@ Fuzzer::StepResult Fuzzer::step_unbiased(StateId& at, std::vector<ActionId>& wal
 
 // Partial runs share the expansion budget. While j steps are left, the next ceil(j / B_state) candidates get
 // a run in any case, so these run together; the outcome is that of one run after another.
-Fuzzer::StepResult Fuzzer::weigh_refined(const Limits& limits) {
+Fuzzer::StepResult Fuzzer::weigh_refined(const Budget& budget) {
     weights_.clear();
     std::uint32_t left = options_.expansion_budget;
     std::size_t next = 0;
@@ -156,7 +156,7 @@ Fuzzer::StepResult Fuzzer::weigh_refined(const Limits& limits) {
             candidates_.size() - next, (left + options_.state_budget - 1) / options_.state_budget);
         starts.clear();
         for (std::size_t i = 0; i < together; ++i) starts.push_back(candidates_[next + i].state);
-        if (graph_.run(starts, options_.state_budget, limits).size() != together) {
+        if (graph_.run(starts, options_.state_budget, budget).size() != together) {
             limit_ = graph_.limit();
             return StepResult::kLimit;
         }
@@ -179,11 +179,11 @@ Fuzzer::StepResult Fuzzer::weigh_refined(const Limits& limits) {
 
 // The weight is the length of the policy's run. States that it does not solve go to the pool and are not
 // walked to, unless there are no others. Where it gave no decision, the length so far is all that is known.
-Fuzzer::StepResult Fuzzer::weigh_classic(const std::vector<ActionId>& walk, const Limits& limits) {
+Fuzzer::StepResult Fuzzer::weigh_classic(const std::vector<ActionId>& walk, const Budget& budget) {
     weights_.clear();
     std::vector<StateId> starts;
     for (const Candidate& candidate : candidates_) starts.push_back(candidate.state);
-    std::vector<RunInfo> runs = graph_.run(starts, options_.max_steps, limits);
+    std::vector<RunInfo> runs = graph_.run(starts, options_.max_steps, budget);
     if (runs.size() != starts.size()) {
         limit_ = graph_.limit();
         return StepResult::kLimit;

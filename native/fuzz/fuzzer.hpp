@@ -55,7 +55,7 @@ class Fuzzer {
     bool restore(std::uint32_t parent, const std::vector<ActionId>& walk, std::uint64_t rng_after);
 
     // Adds states until the pool has `size`, a limit is hit, or nothing new is found any more.
-    FuzzStop extend(std::size_t size, const Limits& limits);
+    FuzzStop extend(std::size_t size, const Budget& budget);
     LimitHit limit() const { return limit_; }  // where extend() said kLimit
 
   private:
@@ -66,11 +66,11 @@ class Fuzzer {
     enum class StepResult { kMoved, kNowhere, kLimit };
 
     bool add(StateId state, std::uint32_t parent, const std::vector<ActionId>& walk);
-    StepResult walk_once(const Limits& limits);
-    StepResult step(StateId& at, std::vector<ActionId>& walk, const Limits& limits);
+    StepResult walk_once(const Budget& budget);
+    StepResult step(StateId& at, std::vector<ActionId>& walk, const Budget& budget);
     StepResult step_unbiased(StateId& at, std::vector<ActionId>& walk);
-    StepResult weigh_refined(const Limits& limits);
-    StepResult weigh_classic(const std::vector<ActionId>& walk, const Limits& limits);
+    StepResult weigh_refined(const Budget& budget);
+    StepResult weigh_classic(const std::vector<ActionId>& walk, const Budget& budget);
     bool is_candidate(StateId state);
     bool is_dead_end(StateId state);
     void shuffled_actions(StateId at);

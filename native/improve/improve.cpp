@@ -16,7 +16,7 @@ class Improvement {
         : space_(space),
           start_(start),
           options_(options),
-          watch_(options.limits),
+          watch_(options.budget),
           plan_(space, start, {plan.begin(), plan.end()}) {}
 
     ImproveResult run() {
@@ -34,8 +34,10 @@ class Improvement {
 
   private:
     void search() {
+        result_.limit = watch_.look();
+        if (result_.limit != LimitHit::kNone) return;
         plan_ = KnownPlan(space_, start_, eliminate_actions(space_, start_, plan_.actions(), watch_));
-        if (plan_.cost() <= options_.enough || !within_limits(1)) return;
+        if (plan_.cost() <= options_.enough || !within_budget(1)) return;
         improvers_.push_back(std::make_unique<Postponement>(space_));
         improvers_.push_back(std::make_unique<Neighbourhood>(space_, start_, ExpansionOrder::kNearest));
         improvers_.push_back(std::make_unique<Neighbourhood>(space_, start_, ExpansionOrder::kPromising));
@@ -48,9 +50,9 @@ class Improvement {
             }
             std::uint64_t before = next->work();
             std::optional<std::vector<ActionId>> found =
-                next->step(options_.limits.max_expansions - expanded_);
+                next->step(options_.budget.max_expansions - expanded_);
             if (found) adopt(std::move(*found));
-            if (!within_limits(next->work() - before)) return;
+            if (!within_budget(next->work() - before)) return;
         }
     }
 
@@ -74,7 +76,7 @@ class Improvement {
         for (const auto& improver : improvers_) improver->adopt(plan_);
     }
 
-    bool within_limits(std::uint64_t work) {
+    bool within_budget(std::uint64_t work) {
         expanded_ = 0;
         std::size_t bytes = 0;
         for (const auto& improver : improvers_) {
@@ -88,7 +90,7 @@ class Improvement {
     const StateSpace& space_;
     const Word* start_;
     const ImproveOptions& options_;
-    LimitWatch watch_;
+    BudgetWatch watch_;
     KnownPlan plan_;
     std::vector<std::unique_ptr<Improver>> improvers_;
     std::uint64_t expanded_ = 0;

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "state/successor_generator.hpp"
-#include "util/limits.hpp"
+#include "util/budget.hpp"
 
 namespace misstep {
 
 struct ImproveOptions {
-    Limits limits;
+    Budget budget;
     Cost enough = 0;  // a known lower bound: a plan as cheap as this cannot be improved
 };
 

@@ -62,7 +62,7 @@ Cost plan_cost(const Task& task, std::span<const ActionId> plan) {
 }
 
 std::vector<ActionId> eliminate_actions(const StateSpace& space, const Word* start,
-                                        std::vector<ActionId> plan, LimitWatch& watch) {
+                                        std::vector<ActionId> plan, BudgetWatch& watch) {
     constexpr std::size_t kStepsBetweenLooks = 100'000;
     std::size_t steps = 0;
     const std::size_t num_words = space.num_words();

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "state/successor_generator.hpp"
-#include "util/limits.hpp"
+#include "util/budget.hpp"
 
 namespace misstep {
 
@@ -47,6 +47,6 @@ Cost plan_cost(const Task& task, std::span<const ActionId> plan);
 // become inapplicable, is not needed to reach the goal. Quadratic; the result is a plan that costs no more,
 // whatever the watch says.
 std::vector<ActionId> eliminate_actions(const StateSpace& space, const Word* start,
-                                        std::vector<ActionId> plan, LimitWatch& watch);
+                                        std::vector<ActionId> plan, BudgetWatch& watch);
 
 }  // namespace misstep

@@ -2,8 +2,8 @@
 
 namespace misstep::jani {
 
-Counts explore(Successors& successors, std::uint64_t max_states, const Limits& limits) {
-    LimitWatch watch(limits);
+Counts explore(Successors& successors, std::uint64_t max_states, const Budget& budget) {
+    BudgetWatch watch(budget);
     Counts counts;
     initial_states(successors, 1'000'000);
     for (std::uint32_t s = 0; s < successors.registry().size(); ++s) {

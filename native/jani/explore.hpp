@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "jani/successors.hpp"
-#include "util/limits.hpp"
+#include "util/budget.hpp"
 
 namespace misstep::jani {
 
@@ -16,6 +16,6 @@ struct Counts {
     std::uint64_t deadlocks = 0;
 };
 
-Counts explore(Successors& successors, std::uint64_t max_states, const Limits& limits);
+Counts explore(Successors& successors, std::uint64_t max_states, const Budget& budget);
 
 }  // namespace misstep::jani

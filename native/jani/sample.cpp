@@ -135,15 +135,15 @@ class Sampler {
 
 std::vector<std::uint32_t> sample_states(Successors& successors, const Expr* condition,
                                          std::uint32_t compiled, std::size_t count, std::uint64_t seed,
-                                         std::uint64_t max_nodes, const Limits& limits) {
-    LimitWatch watch(limits);
+                                         std::uint64_t max_nodes, const Budget& budget) {
+    BudgetWatch watch(budget);
     Sampler sampler(successors, condition, seed);
     std::vector<std::uint32_t> result;
     std::unordered_set<std::uint32_t> seen;
     std::vector<std::uint64_t> zero(successors.model().layout.words());
     std::size_t repeats = 0;
     while (result.size() < count && max_nodes > 0 && repeats < 10 * count + 100) {
-        if (watch.look() != LimitHit::kNone) break;
+        if (watch.look(successors.registry().bytes()) != LimitHit::kNone) break;
         if (!sampler.attempt(max_nodes, 20'000)) {
             ++repeats;
             continue;

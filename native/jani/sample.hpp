@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "jani/successors.hpp"
-#include "util/limits.hpp"
+#include "util/budget.hpp"
 
 namespace misstep::jani {
 
@@ -15,6 +15,6 @@ namespace misstep::jani {
 // then means "none found", not "none exists".
 std::vector<std::uint32_t> sample_states(Successors& successors, const Expr* condition,
                                          std::uint32_t compiled, std::size_t count, std::uint64_t seed,
-                                         std::uint64_t max_nodes, const Limits& limits);
+                                         std::uint64_t max_nodes, const Budget& budget);
 
 }  // namespace misstep::jani

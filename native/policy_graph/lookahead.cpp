@@ -16,7 +16,7 @@ struct Reached {
 class Lookahead {
   public:
     Lookahead(PolicyGraph& graph, const LookaheadOptions& options)
-        : graph_(graph), options_(options), bound_(options.bound), watch_(options.limits) {
+        : graph_(graph), options_(options), bound_(options.bound), watch_(options.budget) {
         for (const Action& action : graph.space().task.actions)
             cheapest_action_ = std::min(cheapest_action_, action.cost);
     }
@@ -41,9 +41,10 @@ class Lookahead {
         std::unordered_map<StateId, std::size_t> place;
         const std::vector<Reached>& layer = layers_.back();
         for (std::size_t at = 0; at < layer.size(); ++at) {
-            result_.limit = watch_.check(0, 0, 100);
+            result_.limit = watch_.check(expanded_, graph_.bytes(), 100);
             if (next.size() > options_.max_leaves) result_.limit = LimitHit::kExpansions;
             if (result_.limit != LimitHit::kNone) break;
+            ++expanded_;
             actions_.clear();
             space.generator.applicable(graph_.state(layer[at].state), actions_);
             for (ActionId action : actions_) {
@@ -76,9 +77,7 @@ class Lookahead {
             if (leaves[first].g >= bound_) return;
             starts.clear();
             for (std::size_t i = first; i < last; ++i) starts.push_back(leaves[i].state);
-            Limits rest = options_.limits;
-            rest.max_seconds -= watch_.seconds();
-            std::vector<RunInfo> runs = graph_.run(starts, max_steps(leaves[first].g), rest);
+            std::vector<RunInfo> runs = graph_.run(starts, max_steps(leaves[first].g), options_.budget);
             result_.leaves += runs.size();
             if (runs.empty()) {
                 result_.limit = graph_.limit();
@@ -119,7 +118,8 @@ class Lookahead {
     PolicyGraph& graph_;
     const LookaheadOptions& options_;
     Cost bound_;
-    LimitWatch watch_;
+    BudgetWatch watch_;
+    std::uint64_t expanded_ = 0;
     Cost cheapest_action_ = kMaxCost;
     std::vector<std::vector<Reached>> layers_;
     std::vector<ActionId> actions_;

@@ -10,7 +10,7 @@ struct LookaheadOptions {
     Cost bound = kInfinity;          // only plans cheaper than this are of interest
     std::uint32_t max_steps = 1000;  // of a policy run
     std::uint64_t max_leaves = 100'000;
-    Limits limits;
+    Budget budget;
 };
 
 struct LookaheadResult {

@@ -34,11 +34,11 @@ StateId PolicyGraph::insert(const Word* state) {
 }
 
 std::vector<RunInfo> PolicyGraph::run(std::span<const StateId> starts, std::uint32_t max_steps,
-                                      const Limits& limits) {
-    LimitWatch watch(limits);
-    limit_ = LimitHit::kNone;
-    explore(starts, max_steps, watch);
+                                      const Budget& budget) {
+    BudgetWatch watch(budget);
     std::vector<RunInfo> runs;
+    limit_ = watch.look(bytes());
+    if (limit_ == LimitHit::kNone) explore(starts, max_steps, watch);
     if (limit_ != LimitHit::kNone) return runs;
     for (StateId start : starts) runs.push_back(evaluate(start, max_steps));
     if (options_.recheck_every > 0) recheck_first_states(watch);
@@ -48,7 +48,7 @@ std::vector<RunInfo> PolicyGraph::run(std::span<const StateId> starts, std::uint
 // Makes every state explored that the runs will pass: all runs advance as far as answers are known, then one
 // call asks for all states that lack one. A run in a cycle is noticed by a marker that stays behind at
 // growing distances (Brent 1980), so that runs need no memory of their own.
-void PolicyGraph::explore(std::span<const StateId> starts, std::uint32_t max_steps, LimitWatch& watch) {
+void PolicyGraph::explore(std::span<const StateId> starts, std::uint32_t max_steps, BudgetWatch& watch) {
     struct Runner {
         StateId at;
         StateId marker;
@@ -106,11 +106,11 @@ void PolicyGraph::explore(std::span<const StateId> starts, std::uint32_t max_ste
     }
 }
 
-bool PolicyGraph::in_pieces(std::span<const StateId> states, LimitWatch& watch,
+bool PolicyGraph::in_pieces(std::span<const StateId> states, BudgetWatch& watch,
                             void (PolicyGraph::*work)(std::span<const StateId>)) {
     std::size_t piece = std::max<std::size_t>(1, policy_.best_batch());
     for (std::size_t next = 0; next < states.size(); next += piece) {
-        limit_ = watch.look();
+        limit_ = watch.look(bytes());
         if (limit_ != LimitHit::kNone) return false;
         (this->*work)(states.subspan(next, std::min(piece, states.size() - next)));
     }
@@ -146,7 +146,7 @@ void PolicyGraph::ask(std::span<const StateId> states) {
 
 // Asks again, in reverse order: a policy that counts its calls, or remembers where it was, now answers under
 // other circumstances than before. Which states are asked depends on nothing but the order of first asking.
-void PolicyGraph::recheck_first_states(LimitWatch& watch) {
+void PolicyGraph::recheck_first_states(BudgetWatch& watch) {
     std::size_t known = std::min(asked_.size(), kFirstStates);
     if (known == first_rechecked_) return;
     std::vector<StateId> states(asked_.begin() + static_cast<std::ptrdiff_t>(first_rechecked_),

@@ -10,7 +10,7 @@
 #include "heuristics/heuristic.hpp"
 #include "policy_graph/policy.hpp"
 #include "state/registry.hpp"
-#include "util/limits.hpp"
+#include "util/budget.hpp"
 #include "util/rng.hpp"
 
 namespace misstep {
@@ -53,8 +53,9 @@ class PolicyGraph {
     // Follows the policy from all starts at once, at most max_steps actions each. The result of a run depends
     // on nothing but its start and max_steps. A limit that is hit leaves runs out: the result is shorter.
     // Throws FlakyPolicy where a state got two different answers.
-    std::vector<RunInfo> run(std::span<const StateId> starts, std::uint32_t max_steps, const Limits& limits);
+    std::vector<RunInfo> run(std::span<const StateId> starts, std::uint32_t max_steps, const Budget& budget);
     LimitHit limit() const { return limit_; }  // of the last run()
+    std::size_t bytes() const { return registry_.bytes(); }
 
     // The states of a run from `start` that was explored: start, after one action, ...: steps + 1 states.
     std::vector<StateId> trace(StateId start, std::uint32_t steps) const;
@@ -95,13 +96,13 @@ class PolicyGraph {
     static bool is_end(Kind kind) { return kind > Kind::kStep; }
     static Outcome outcome_of(Kind end);
 
-    void explore(std::span<const StateId> starts, std::uint32_t max_steps, LimitWatch& watch);
-    bool in_pieces(std::span<const StateId> states, LimitWatch& watch,
+    void explore(std::span<const StateId> starts, std::uint32_t max_steps, BudgetWatch& watch);
+    bool in_pieces(std::span<const StateId> states, BudgetWatch& watch,
                    void (PolicyGraph::*work)(std::span<const StateId>));
     void classify(std::span<const StateId> states);
     void ask(std::span<const StateId> states);
     void answer(StateId id, ActionId action);
-    void recheck_first_states(LimitWatch& watch);
+    void recheck_first_states(BudgetWatch& watch);
     void choose(std::span<const StateId> states);
     void compare(StateId id, ActionId again) const;
     RunInfo evaluate(StateId start, std::uint32_t max_steps);

@@ -6,8 +6,8 @@
 
 namespace misstep::safety {
 
-Answer Decider::decide(StateId s, std::uint32_t radius, const Limits& limits) {
-    meter_.start(limits);
+Answer Decider::decide(StateId s, std::uint32_t radius, const Budget& budget) {
+    meter_.start(budget);
     return query(s, radius);
 }
 
@@ -17,7 +17,10 @@ Answer Decider::query(StateId s, std::uint32_t radius) {
     LimitHit limit = LimitHit::kNone;
     try {
         meet(s, b);
-        if (b.lower(s) < cap && b.upper(s) >= cap) solve(s, b, cap);
+        if (b.lower(s) < cap && b.upper(s) >= cap) {
+            meter_.look(game_.bytes());
+            solve(s, b, cap);
+        }
     } catch (const OutOfBudget& hit) {
         limit = hit.limit;
     }
@@ -28,8 +31,8 @@ Answer Decider::query(StateId s, std::uint32_t radius) {
     return {verdict, limit, meter_.expansions(), meter_.seconds()};
 }
 
-std::optional<std::uint32_t> Decider::minimal_radius(StateId s, std::uint32_t most, const Limits& limits) {
-    meter_.start(limits);
+std::optional<std::uint32_t> Decider::minimal_radius(StateId s, std::uint32_t most, const Budget& budget) {
+    meter_.start(budget);
     if (query(s, infinite).verdict != Verdict::safe) return std::nullopt;
     for (std::uint32_t r = 0; r <= most; ++r) {
         Verdict verdict = query(s, r).verdict;

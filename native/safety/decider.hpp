@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "safety/bounds.hpp"
-#include "safety/limits.hpp"
+#include "safety/meter.hpp"
 
 namespace misstep::safety {
 
@@ -26,10 +26,10 @@ class Decider {
     virtual ~Decider() = default;
 
     // radius may be `infinite`.
-    Answer decide(StateId s, std::uint32_t radius, const Limits& limits);
+    Answer decide(StateId s, std::uint32_t radius, const Budget& budget);
     // The least radius up to `most` for which s is safe; nothing if there is none or a limit was hit. The
-    // limits hold for all the queries together.
-    std::optional<std::uint32_t> minimal_radius(StateId s, std::uint32_t most, const Limits& limits);
+    // budget is for all the queries together.
+    std::optional<std::uint32_t> minimal_radius(StateId s, std::uint32_t most, const Budget& budget);
     // Evidence for the latest answer on s with this radius; empty unless it was safe, or unsafe,
     // respectively.
     std::vector<StrategyStep> strategy(StateId s, std::uint32_t radius);
@@ -66,7 +66,7 @@ class Decider {
     Meter meter_;
 
   private:
-    Answer query(StateId s, std::uint32_t radius);  // within the limits that the meter was started with
+    Answer query(StateId s, std::uint32_t radius);  // within the budget that the meter was started with
     Bounds& bounds(std::uint32_t radius) { return radius == infinite ? infinite_ : finite_; }
     Bounds finite_, infinite_;
     std::vector<bool> counted_;

@@ -33,10 +33,10 @@ std::span<const StateId> Fuzzer::successors(StateId s) {
 Run Fuzzer::run(StateId start, Meter& meter) {
     Run run{RunEnd::steps, {start}};
     while (game_.leaf(run.states.back()) != Leaf::unsafe) {
+        meter.look(game_.bytes());
         if (run.states.size() > options_.max_steps) return run;
         auto end =
             options_.strategy == Strategy::uniform ? extend_uniform(run.states) : extend(run.states, meter);
-        meter.tick();
         if (!end) continue;
         run.end = *end;
         return run;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "safety/game.hpp"
-#include "safety/limits.hpp"
+#include "safety/meter.hpp"
 
 namespace misstep::safety {
 

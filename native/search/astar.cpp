@@ -39,7 +39,7 @@ class AStar : BestFirstSearch<AStarNode, TieBreak::kLastIn> {
                     return;
                 }
             }
-            if (!within_limits()) return;
+            if (!within_budget()) return;
             StateId id = open_.pop();
             if (nodes_.node(id).closed) continue;  // a better entry of the same state was popped before
             nodes_.node(id).closed = 1;

@@ -15,7 +15,7 @@ class BestFirstSearch {
     BestFirstSearch(const StateSpace& space, Heuristic& heuristic, const SearchOptions& options)
         : space_(space),
           heuristic_(heuristic),
-          watch_(options.limits),
+          watch_(options.budget),
           nodes_(space),
           successors_(space, options) {}
 
@@ -36,7 +36,7 @@ class BestFirstSearch {
     }
 
     // Whether the search may go on; work since the last call counts by what it evaluated.
-    bool within_limits() {
+    bool within_budget() {
         result_.limit = watch_.check(result_.expanded, bytes(), 1 + 10 * std::exchange(evaluated_since_, 0));
         return result_.limit == LimitHit::kNone;
     }
@@ -70,7 +70,7 @@ class BestFirstSearch {
 
     const StateSpace& space_;
     Heuristic& heuristic_;
-    LimitWatch watch_;
+    BudgetWatch watch_;
     NodeStore<NodeType> nodes_;
     Successors successors_;
     OpenList<kTieBreak> open_;

@@ -4,8 +4,8 @@
 namespace misstep {
 
 std::vector<std::uint64_t> count_states(const StateSpace& space, const Word* start, std::uint32_t max_depth,
-                                        const Limits& limits, LimitHit& limit) {
-    LimitWatch watch(limits);
+                                        const Budget& budget, LimitHit& limit) {
+    BudgetWatch watch(budget);
     StateRegistry registry(space.num_words());
     registry.insert(start);
     std::vector<std::uint64_t> counts{1};

@@ -8,7 +8,7 @@ namespace {
 class HillClimbing {
   public:
     HillClimbing(const StateSpace& space, Heuristic& heuristic, const SearchOptions& options)
-        : space_(space), heuristic_(heuristic), watch_(options.limits), successors_(space, options) {}
+        : space_(space), heuristic_(heuristic), watch_(options.budget), successors_(space, options) {}
 
     SearchResult run(const Word* start) {
         std::vector<Word> state(start, start + space_.num_words());
@@ -86,7 +86,7 @@ class HillClimbing {
 
     const StateSpace& space_;
     Heuristic& heuristic_;
-    LimitWatch watch_;
+    BudgetWatch watch_;
     Successors successors_;
     SearchResult result_;
 };

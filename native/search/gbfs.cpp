@@ -17,7 +17,7 @@ class GreedySearch : BestFirstSearch<Node, TieBreak::kFirstIn> {
         fresh_.assign(1, first);
         open_fresh();
         while (!open_.empty()) {
-            if (!within_limits()) return;
+            if (!within_budget()) return;
             StateId id = open_.pop();
             if (space_.is_goal(nodes_.state(id))) {
                 result_.outcome = SearchOutcome::kSolved;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "heuristics/heuristic.hpp"
-#include "util/limits.hpp"
+#include "util/budget.hpp"
 
 namespace misstep {
 
@@ -26,7 +26,7 @@ struct SearchResult {
 };
 
 struct SearchOptions {
-    Limits limits;
+    Budget budget;
     // Where given, successors are looked at in a random order made from this seed, otherwise in the task's
     // order.
     std::optional<std::uint64_t> seed;
@@ -49,6 +49,6 @@ SearchResult ehc(const StateSpace& space, Heuristic& heuristic, const Word* star
 
 // The number of distinct states first reached at depth 0, 1, ..., max_depth from `start`.
 std::vector<std::uint64_t> count_states(const StateSpace& space, const Word* start, std::uint32_t max_depth,
-                                        const Limits& limits, LimitHit& limit);
+                                        const Budget& budget, LimitHit& limit);
 
 }  // namespace misstep

@@ -74,7 +74,7 @@ TEST(clumsy_plans_become_optimal) {
     ImproveOptions options;
     ImproveResult result = improve_plan(space, space.initial.data(), there_and_back, options);
     CHECK(result.plan == kBest && result.cost == 5 && result.exhausted && result.limit == LimitHit::kNone);
-    options.limits.max_expansions = 0;
+    options.budget.max_expansions = 0;
     ImproveResult limited = improve_plan(space, space.initial.data(), there_and_back, options);
     CHECK(limited.limit == LimitHit::kExpansions && limited.expanded == 0 && limited.cost <= 13);
     options.enough = 5;

@@ -1,10 +1,12 @@
-// Queues and random numbers against plain ones.
+// Queues and random numbers against plain ones; budgets.
+#include <cmath>
 #include <map>
 #include <queue>
 #include <tuple>
 
 #include "search/open_list.hpp"
 #include "tests/check.hpp"
+#include "util/budget.hpp"
 #include "util/cost_queue.hpp"
 #include "util/rng.hpp"
 
@@ -69,4 +71,56 @@ TEST(random_numbers_stay_below_and_reach_all) {
     std::vector<int> seen(7);
     for (int i = 0; i < 7000; ++i) ++seen[rng.below(7)];
     for (int count : seen) CHECK(count > 850 && count < 1150);
+}
+
+TEST(without_limits_no_check_fails) {
+    const Budget budget;
+    BudgetWatch watch(budget);
+    CHECK(budget.over() == LimitHit::kNone && !budget.has_deadline() && std::isinf(budget.seconds_left()));
+    for (int i = 0; i < 10'000; ++i)
+        CHECK(watch.check(static_cast<std::uint64_t>(i), std::size_t{1} << 40, 1) == LimitHit::kNone);
+}
+
+TEST(a_budget_that_is_over_ends_the_first_check) {
+    Budget no_time;
+    no_time.end_within(0);
+    CHECK(no_time.over() == LimitHit::kSeconds && no_time.seconds_left() == 0);
+    CHECK(BudgetWatch(no_time).check(0, 0, 1) == LimitHit::kSeconds);
+    Budget stopped;
+    stopped.stop = std::make_shared<StopFlag>();
+    CHECK(BudgetWatch(stopped).check(0, 0, 1) == LimitHit::kNone);
+    stopped.stop->stop = true;
+    CHECK(stopped.over() == LimitHit::kStopped);
+    CHECK(BudgetWatch(stopped).check(0, 0, 1) == LimitHit::kStopped);
+    Budget no_memory;
+    no_memory.max_bytes = 0;
+    CHECK(BudgetWatch(no_memory).check(0, 0, 1) == LimitHit::kMemory);
+    Budget little;
+    little.max_bytes = 100;
+    little.max_expansions = 3;
+    CHECK(BudgetWatch(little).check(2, 100, 1) == LimitHit::kNone);
+    CHECK(BudgetWatch(little).check(2, 101, 1) == LimitHit::kMemory);
+    CHECK(BudgetWatch(little).check(3, 0, 1) == LimitHit::kExpansions);
+}
+
+TEST(deadlines_only_come_nearer) {
+    Budget budget;
+    budget.end_within(1e300);
+    CHECK(!budget.has_deadline());
+    budget.end_within(1000);
+    const auto deadline = budget.deadline;
+    budget.end_within(2000);
+    CHECK(budget.deadline == deadline && budget.seconds_left() <= 1000 && budget.seconds_left() > 0);
+    budget.end_within(0);
+    CHECK(budget.over() == LimitHit::kSeconds);
+}
+
+TEST(a_stop_flag_is_noticed_while_the_loop_runs) {
+    Budget budget;
+    budget.stop = std::make_shared<StopFlag>();
+    BudgetWatch watch(budget);
+    std::uint64_t steps = 0;
+    while (watch.check(0, 0, 1) == LimitHit::kNone && steps < 100'000)
+        if (++steps == 500) budget.stop->stop = true;
+    CHECK(steps >= 500 && steps < 5000);
 }

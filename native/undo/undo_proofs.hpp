@@ -8,7 +8,7 @@
 
 #include "fdr/h2.hpp"
 #include "state/successor_generator.hpp"
-#include "util/limits.hpp"
+#include "util/budget.hpp"
 
 namespace misstep {
 

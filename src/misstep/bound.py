@@ -30,12 +30,28 @@ class Bound:
         """JSON has no infinity: null stands for it."""
         return {"lo": cost_as_json(self.lo), "hi": cost_as_json(self.hi)}
 
+    def __str__(self) -> str:
+        if self.is_exact:
+            return cost_text(self.lo)
+        return f"{cost_text(self.lo)} to {cost_text(self.hi)}"
+
+
+NEVER = Bound(math.inf, math.inf)
+"""The goal is never reached."""
+
 
 def cost_as_json(cost: float) -> int | float | None:
     """A cost as JSON; null is infinity, and costs are whole numbers as a rule."""
     if cost == math.inf:
         return None
     return int(cost) if cost == int(cost) else cost
+
+
+def cost_text(cost: float) -> str:
+    """A cost for people: whole numbers in full, since `1e+06` is no cost that anybody pays."""
+    if cost == math.inf:
+        return "infinity"
+    return str(int(cost)) if cost == int(cost) else f"{cost:g}"
 
 
 def policy_cost(run: Run, *, rest: float = 0.0) -> Bound:
@@ -48,4 +64,4 @@ def policy_cost(run: Run, *, rest: float = 0.0) -> Bound:
         return Bound(run.spent, run.spent)
     if run.outcome in ("cut-off", "failed"):
         return Bound(run.spent + rest, math.inf)
-    return Bound(math.inf, math.inf)
+    return NEVER

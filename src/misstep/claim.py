@@ -1,12 +1,37 @@
-"""Claims: bounds on the best achievable cost of a state, each with evidence that can be checked."""
+"""Claims: bounds on the best achievable value of a state, each with evidence that can be checked."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Any, Generic, Protocol, TypeVar
 
 from misstep._core import Action, State
-from misstep.bound import Bound
+from misstep.bound import NEVER, Bound, cost_as_json
+
+StateT = TypeVar("StateT", bound=Hashable)
+
+
+class Evidence(Protocol):
+    """Why a claim holds. The trusted checker must know the kind; others cannot be certified."""
+
+    @property
+    def kind(self) -> str:
+        """As it stands in certificates."""
+        ...
+
+    def as_json(self, bound: Bound, /) -> dict[str, Any]:
+        """As it stands in certificates; `bound` is what it is evidence for."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Claim(Generic[StateT]):
+    """`bound` holds for the best achievable value of `state`, because of `evidence`; `oracle` says so."""
+
+    state: StateT
+    bound: Bound
+    evidence: Evidence
+    oracle: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +41,18 @@ class Plan:
     actions: tuple[Action, ...]
 
     @property
+    def kind(self) -> str:
+        """`plan`."""
+        return "plan"
+
+    @property
     def cost(self) -> int:
         """Of all actions together."""
         return sum(action.cost for action in self.actions)
+
+    def as_json(self, bound: Bound, /) -> dict[str, Any]:
+        """The names of the actions."""
+        return {"kind": self.kind, "actions": names(self.actions)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +62,29 @@ class Landmarks:
     cuts: tuple[tuple[tuple[Action, ...], int], ...]
     """The actions of a landmark and the share of their cost that is charged to it."""
 
+    @property
+    def kind(self) -> str:
+        """`landmarks`."""
+        return "landmarks"
+
+    def as_json(self, bound: Bound, /) -> dict[str, Any]:
+        """Each landmark with its share."""
+        cuts = [{"share": share, "actions": names(actions)} for actions, share in self.cuts]
+        return {"kind": self.kind, "value": cost_as_json(bound.lo), "landmarks": cuts}
+
 
 @dataclass(frozen=True, slots=True)
 class DeadEnd:
     """The lower bound infinity: the goal is out of reach even where no action deletes anything."""
+
+    @property
+    def kind(self) -> str:
+        """`dead-end`."""
+        return "dead-end"
+
+    def as_json(self, bound: Bound, /) -> dict[str, Any]:
+        """There is nothing more to say: the checker explores the relaxed task itself."""
+        return {"kind": self.kind}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,30 +94,36 @@ class Exhausted:
     search: str
     expanded: int
 
+    @property
+    def kind(self) -> str:
+        """`search`."""
+        return "search"
 
-Evidence: TypeAlias = Plan | Landmarks | DeadEnd | Exhausted
+    def as_json(self, bound: Bound, /) -> dict[str, Any]:
+        """The search and what it says."""
+        return {
+            "kind": self.kind,
+            "value": cost_as_json(bound.lo),
+            "search": self.search,
+            "expanded": self.expanded,
+        }
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """`bound` holds for the best cost h* of `state`, because of `evidence`."""
-
-    state: State
-    bound: Bound
-    evidence: Evidence
-    oracle: str
+def rests_on_search(claim: "Claim[Any] | None") -> bool:
+    """Whether a claim is the word of a search, which cannot be re-checked without searching again."""
+    return claim is not None and isinstance(claim.evidence, Exhausted)
 
 
-def plan_claim(state: State, actions: list[Action] | tuple[Action, ...], oracle: str) -> Claim:
+def plan_claim(state: State, actions: Sequence[Action], oracle: str) -> Claim[State]:
     """A plan bounds h* from above."""
     plan = Plan(tuple(actions))
     return Claim(state, Bound(0, plan.cost), plan, oracle)
 
 
-def landmark_claim(state: State, cuts: list[tuple[list[Action], int]] | None, oracle: str) -> Claim:
+def landmark_claim(state: State, cuts: list[tuple[list[Action], int]] | None, oracle: str) -> Claim[State]:
     """What LM-cut's landmarks prove; None stands for a dead end."""
     if cuts is None:
-        return Claim(state, Bound(math.inf, math.inf), DeadEnd(), oracle)
+        return Claim(state, NEVER, DeadEnd(), oracle)
     lo = sum(share for _, share in cuts)
     return Claim(state, Bound(lo), Landmarks(tuple((tuple(a), share) for a, share in cuts)), oracle)
 
@@ -98,7 +157,7 @@ class Found(Protocol):
         ...
 
 
-def search_claims(state: State, found: Found, search: str, oracle: str) -> Iterator[Claim]:
+def search_claims(state: State, found: Found, search: str, oracle: str) -> Iterator[Claim[State]]:
     """The plan and the lower bound that a search found."""
     if found.outcome == "solved":
         yield plan_claim(state, found.plan, oracle)
@@ -106,6 +165,11 @@ def search_claims(state: State, found: Found, search: str, oracle: str) -> Itera
         yield search_claim(state, found.lower_bound, search, found.expanded, oracle)
 
 
-def search_claim(state: State, lower_bound: float, search: str, expanded: int, oracle: str) -> Claim:
+def search_claim(state: State, lower_bound: float, search: str, expanded: int, oracle: str) -> Claim[State]:
     """What a search proved by looking at everything cheaper."""
-    return Claim(state, Bound(lower_bound), Exhausted(search, expanded), oracle)
+    return Claim(state, Bound(lower_bound, math.inf), Exhausted(search, expanded), oracle)
+
+
+def names(actions: Sequence[Action]) -> list[str]:
+    """Actions as certificates write them."""
+    return [action.name for action in actions]

@@ -19,7 +19,7 @@ class LimitReached(MisstepError):
     def __init__(self, message: str, limit: str) -> None:
         super().__init__(message)
         self.limit = limit
-        """`seconds` or `memory`."""
+        """`seconds`, `memory` or `stopped`."""
 
 
 class PolicyError(MisstepError):

@@ -1,117 +1,177 @@
-"""Events: what a test tells while it goes on. Reports and the command line see nothing else."""
+"""Events: what a test tells while it goes on. Reports and the command line see nothing else.
 
-from dataclasses import asdict, dataclass, field
+All are frozen and plain: texts, numbers and bounds, never native objects, so that what was written to a log
+reads back as the same objects, without the task and without the policy.
+"""
+
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from misstep._core import Action
 from misstep.bound import Bound
-from misstep.explain.families import Family
-from misstep.explain.fault import Fault
-from misstep.judge import Kind, Verdict
+from misstep.errors import InputError
+from misstep.judge import Verdict
+from misstep.support.plain import read_fields, to_plain
 
 
-@dataclass(frozen=True, slots=True)
-class PoolGrown:
-    """States entered the pool and are about to be tested."""
+class Logged:
+    """What all events share: a line of events.jsonl, which `from_json` reads back."""
+
+    __slots__ = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The line; null is infinity."""
+        return {"event": _NAMES[type(self)], **to_plain(self)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started(Logged):
+    """A test begins. `policy` and `oracles` as users type them."""
+
+    task: str
+    policy: str
+    seed: int
+    oracles: tuple[str, ...]
+    at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Warned(Logged):
+    """Something that a user should know: a schema that was dropped, a switch that a policy asked for."""
+
+    text: str
+    at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolGrown(Logged):
+    """States entered the pool. It is shown, but not logged: the pool has its own file."""
 
     pool: int
+    size: int | None = None
+    at: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Tested:
-    """A pool state was judged."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran(Logged):
+    """A run of a policy under non-determinism ended (safety tests only; tasks have one run a pool state)."""
+
+    run: int
+    outcome: str
+    steps: int
+    at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Misstep:
+    """The decision at fault, for people: after how many steps, what the policy did, what would be better."""
+
+    step: int
+    action: str | None
+    better: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged(Logged):
+    """A state was judged. A later event with the same `id` takes its place: more was found out."""
 
     id: int
+    verdict: Verdict
     outcome: str
+    """How the policy's run ended."""
     cost: Bound
     best: Bound
-    kind: Kind
     gap: Bound
     oracle: str | None
-
-    @property
-    def verdict(self) -> Verdict:
-        """The judge's word."""
-        return Verdict(self.kind, self.gap)
-
-    def as_json(self) -> dict[str, Any]:
-        """A line of events.jsonl; null is infinity."""
-        return {
-            "event": "tested",
-            "id": self.id,
-            "outcome": self.outcome,
-            "cost": self.cost.as_json(),
-            "best": self.best.as_json(),
-            "verdict": str(self.kind),
-            "gap": self.gap.as_json(),
-            "oracle": self.oracle,
-        }
+    """Who brought the decision about; None where the verdict is unknown."""
+    steps: int
+    """Of the policy's run."""
+    fault: Misstep | None = None
+    reason: str | None = None
+    """Why the policy's answer was no decision, where the run failed or was illegal."""
+    by_search: bool = False
+    """Whether the verdict rests on a search's word, which cannot be re-checked without searching again."""
+    limit: str | None = None
+    """The limit of the whole test that ended the work on this state early."""
+    effort: float = 0.0
+    """Counted work of the oracles since the start, the same on every machine."""
+    at: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class BugFound:
-    """A pool state is a bug; its certificate is written."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """Bugs in which the same goes wrong. The representative has the shortest run."""
 
-    tested: Tested
-    fault: Fault | None
-    witness: tuple[Action, ...]
-    replay: str | None
-
-    def as_json(self) -> dict[str, Any]:
-        """A line of events.jsonl."""
-        fault = None
-        if self.fault is not None:
-            action = None if self.fault.action is None else self.fault.action.name
-            fault = {"step": self.fault.step, "action": action}
-        return {**self.tested.as_json(), "event": "bug", "fault": fault, "replay": self.replay}
+    outcome: str
+    schema: str | None
+    region: int
+    members: tuple[int, ...]
+    representative: int
 
 
-@dataclass(frozen=True, slots=True)
-class Cleared:
-    """A pool state is proven to be no bug; `by_search`: only a search says so."""
-
-    tested: Tested
-    by_search: bool
-
-    def as_json(self) -> dict[str, Any]:
-        """A line of events.jsonl."""
-        return {**self.tested.as_json(), "event": "cleared", "by_search": self.by_search}
-
-
-@dataclass(slots=True)
-class Finished:
-    """The result of a test, kept up to date while it goes on."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished(Logged):
+    """The result of a test."""
 
     pool: int = 0
+    tested: int = 0
     solved: int = 0
     qualitative: int = 0
     quantitative: int = 0
     cleared: int = 0
     cleared_by_search: int = 0
     unknown: int = 0
-    fuzz_seconds: float = 0.0
-    policy_seconds: float = 0.0
-    oracle_seconds: float = 0.0
-    total_seconds: float = 0.0
-    limits_hit: list[str] = field(default_factory=list)
-    families: list[Family] = field(default_factory=list)
+    failed: int = 0
+    """States that are unknown because the policy failed to answer."""
+    runs: int = 0
+    unsafe_runs: int = 0
+    faults: int = 0
+    families: tuple[Family, ...] = ()
     bug_regions: int = 0
     unique_fact_pairs: float | None = None
     """The share of bugs with two facts that no other bug has together."""
+    limits_hit: tuple[str, ...] = ()
+    effort: float = 0.0
+    extra: dict[str, Any] = field(default_factory=dict)
+    """What only one kind of test can say."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """`translate`, `fuzz`, `policy`, `oracle`, `total`."""
+    at: float = 0.0
 
     @property
     def bugs(self) -> int:
         """Of both kinds."""
         return self.qualitative + self.quantitative
 
-    @property
-    def tested(self) -> int:
-        """How many states were judged."""
-        return self.bugs + self.cleared + self.unknown
 
-    def as_json(self) -> dict[str, Any]:
-        """The last line of events.jsonl."""
-        return {"event": "finished", **asdict(self)}
+Event: TypeAlias = Started | Warned | PoolGrown | Ran | Judged | Finished
+_KINDS: dict[str, type[Any]] = {
+    "started": Started,
+    "warning": Warned,
+    "pool": PoolGrown,
+    "run": Ran,
+    "judged": Judged,
+    "finished": Finished,
+}
+_NAMES: dict[type[Any], str] = {kind: name for name, kind in _KINDS.items()}
+TIMES = ("at", "seconds")
+"""The fields that differ between two runs of the same test."""
 
 
-Event: TypeAlias = PoolGrown | Tested | BugFound | Cleared | Finished
+def from_json(line: dict[str, Any]) -> Event:
+    """The event that was written so; InputError where the line is none."""
+    fields = dict(line)
+    kind = _KINDS.get(str(fields.pop("event", None)))
+    if kind is None:
+        raise InputError(
+            f"unknown event {line.get('event')!r}; was it written by another version of misstep?"
+        )
+    try:
+        event: Event = read_fields(kind, fields)
+    except ValueError as error:
+        raise InputError(f"damaged event {line.get('event')!r}: {error}") from None
+    return event
+
+
+def timeless(line: dict[str, Any]) -> dict[str, Any]:
+    """A line without what depends on the clock."""
+    return {name: value for name, value in line.items() if name not in TIMES}

@@ -2,10 +2,10 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-from misstep._core import NativeFuzzer, PolicyGraph, StopFlag
+from misstep._core import Budget, NativeFuzzer, PolicyGraph
 from misstep.errors import InputError
 from misstep.plugins import option
 from misstep.pool import PoolEntry
@@ -73,9 +73,10 @@ class FuzzProgress:
 
 @dataclass(slots=True)
 class Fuzz:
-    """One fuzzing session on a policy graph; iterate over it to get new pool entries as they are found.
+    """One fuzzing session on a policy graph; iterate over it to get pool entries as they are found,
+    the known ones first.
 
-    The same seed gives the same pool, whatever the limits were and however often it was continued. After the
+    The same seed gives the same pool, whatever the budgets were and however often it was continued. After the
     iteration `stopped` says why it ended: `full`, `exhausted` (nothing new was found for long), or the limit
     that was hit; `bound_hit` whether an exact distance was replaced by a lower bound on the way.
     """
@@ -85,8 +86,7 @@ class Fuzz:
     bias: BiasPart
     seed: int = 0
     size: int = 100
-    max_seconds: float | None = None
-    stop: StopFlag | None = None
+    budget: Budget = field(default_factory=Budget)
     on_progress: Callable[[FuzzProgress], None] | None = None
     known: Sequence[PoolEntry] = ()
     """Entries of an earlier session with the same settings, to be continued."""
@@ -95,8 +95,11 @@ class Fuzz:
 
     def __iter__(self) -> Iterator[PoolEntry]:
         native = self._native()
-        reported = self._restore(native)
+        restored = self._restore(native)
+        yield from self.known[:restored]
+        reported = restored
         start = time.perf_counter()
+        slice_seconds = _SLICE_SECONDS
         self.stopped = "full"
         while True:
             # The initial state is an entry like the others.
@@ -108,13 +111,13 @@ class Fuzz:
                 self.on_progress(self._progress(native, time.perf_counter() - start))
             if reported >= self.size:
                 return
-            left = None if self.max_seconds is None else self.max_seconds - (time.perf_counter() - start)
-            if left is not None and left <= 0:
-                self.stopped = "seconds"
+            if (over := self.budget.over) is not None:
+                self.stopped = over
                 return
-            goal = min(self.size, len(native) + _SLICE_STATES)
-            slice_seconds = _SLICE_SECONDS if left is None else min(left, _SLICE_SECONDS)
-            reason = native.extend(goal, max_seconds=slice_seconds, stop=self.stop)
+            goal, walks = min(self.size, len(native) + _SLICE_STATES), native.walks
+            reason = native.extend(goal, budget=self.budget.part(seconds=slice_seconds))
+            # A walk that does not end within a slice is taken back, so the next slice must be longer.
+            slice_seconds = _SLICE_SECONDS if native.walks > walks else 2 * slice_seconds
             if reason not in ("full", "seconds"):
                 self.stopped = reason
                 for at in range(reported, min(len(native), self.size)):

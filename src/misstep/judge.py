@@ -1,6 +1,5 @@
 """The judge: compares what the policy costs with what is achievable. No other place decides "bug"."""
 
-import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -9,9 +8,10 @@ from misstep.bound import Bound
 
 
 class Objective(Protocol):
-    """A testing objective is a value function (Steinmetz et al. 2022, section 3.1); less is better.
+    """A testing objective is a value function on costs; less is better.
 
-    It must be monotone in the cost, so that an interval of costs becomes an interval of values.
+    It must be monotone in the cost, so that an interval of costs becomes an interval of values, and never
+    negative. Infinity stands for "the goal is never reached".
     """
 
     @property
@@ -20,33 +20,11 @@ class Objective(Protocol):
         ...
 
     def value(self, cost: float, /) -> float:
-        """The value of a run or plan of this cost; infinity: the goal is never reached."""
+        """The value of a run or plan of this cost."""
         ...
 
 
-@dataclass(frozen=True)
-class Quantitative:
-    """Reach the goal at the least cost (Definition 2)."""
-
-    name = "quantitative"
-
-    def value(self, cost: float, /) -> float:
-        """The cost itself."""
-        return cost
-
-
-@dataclass(frozen=True)
-class Qualitative:
-    """Reach the goal wherever that is possible, at any cost (Definition 3)."""
-
-    name = "qualitative"
-
-    def value(self, cost: float, /) -> float:
-        """0 where the goal is reached."""
-        return math.inf if cost == math.inf else 0.0
-
-
-class Kind(StrEnum):
+class Verdict(StrEnum):
     """What can be said of a state."""
 
     BUG = "bug"
@@ -55,30 +33,35 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """The judge's word on a state. `gap` is the interval of the testing-objective gap (Definition 1)."""
+class Judgement:
+    """The judge's word on a state: the verdict, and an interval that the testing-objective gap lies in."""
 
-    kind: Kind
+    verdict: Verdict
     gap: Bound
 
     @property
     def is_bug(self) -> bool:
         """Whether a better course is proven to exist."""
-        return self.kind is Kind.BUG
+        return self.verdict is Verdict.BUG
+
+    @property
+    def is_open(self) -> bool:
+        """Whether neither was proven so far."""
+        return self.verdict is Verdict.UNKNOWN
 
 
-def judge(run: Bound, best: Bound, *, objective: Objective = Quantitative()) -> Verdict:
+def judge(run: Bound, best: Bound, *, objective: Objective) -> Judgement:
     """A bug iff the policy surely does worse than is surely possible; cleared iff it surely does not."""
     run = Bound(objective.value(run.lo), objective.value(run.hi))
     best = Bound(objective.value(best.lo), objective.value(best.hi))
     gap = Bound(max(0.0, _minus(run.lo, best.hi)), max(0.0, _minus(run.hi, best.lo)))
     if run.lo > best.hi:
-        return Verdict(Kind.BUG, gap)
+        return Judgement(Verdict.BUG, gap)
     if run.hi <= best.lo:
-        return Verdict(Kind.CLEARED, Bound(0, 0))
-    return Verdict(Kind.UNKNOWN, gap)
+        return Judgement(Verdict.CLEARED, Bound(0, 0))
+    return Judgement(Verdict.UNKNOWN, gap)
 
 
 def _minus(a: float, b: float) -> float:
-    """Two policies that never reach the goal do equally badly."""
+    """Two courses that never reach the goal do equally badly."""
     return 0.0 if a == b else a - b

@@ -1,34 +1,23 @@
-"""Lab: a task, the policy's runs on it and the tightest bounds known so far; all that an oracle may use."""
+"""Lab: a task, the policy's runs on it and what is known about it; all that an oracle may use."""
 
-import math
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar, cast
+from typing import Any
 
-from misstep._core import Action, Heuristic, PolicyGraph, Run, State, StopFlag
+from misstep._core import Action, Heuristic, PolicyGraph, Run, State
 from misstep.bound import Bound, policy_cost
-from misstep.claim import Claim, Landmarks, Plan, landmark_claim
+from misstep.claim import Claim, DeadEnd, Exhausted, Landmarks, Plan, landmark_claim, names, plan_claim
 from misstep.errors import MisstepError
+from misstep.knowledge import Knowledge, UnsoundClaim
 from misstep.pool import PoolEntry
 from misstep.task import Task
 
-T = TypeVar("T")
+_DEFAULT_STEPS = 10_000
 
 
-class UnsoundClaim(MisstepError):
-    """An oracle claimed what is not so: a defect of the oracle, never of the policy."""
-
-
-@dataclass(slots=True)
-class _Known:
-    upper: Claim | None = None
-    lower: Claim | None = None
-
-
-@dataclass(slots=True)
-class Lab:
-    """What is known about one policy on one task.
+@dataclass(slots=True, kw_only=True)
+class Lab(Knowledge[State]):
+    """What is known about one policy on one classical task.
 
     Every plan that is claimed is replayed before it counts, and bounds that contradict each other raise
     `UnsoundClaim`: an oracle with a defect cannot make a false bug.
@@ -36,47 +25,14 @@ class Lab:
 
     task: Task
     graph: PolicyGraph
-    max_steps: int = 10_000
+    max_steps: int = _DEFAULT_STEPS
     """Of one policy run."""
-    max_memory_mb: int | None = None
-    """Of one search."""
-    deadline: float = math.inf
-    """On the clock of `time.perf_counter`; oracles stop there."""
-    stop: StopFlag | None = None
-    seed: int = 0
-    limits_hit: set[str] = field(default_factory=set)
-    """`oracle: limit` for every limit that kept an oracle from saying more."""
-    changed: set[State] = field(default_factory=set)
-    """States of which more is known than before; whoever judges states again empties it."""
-    _known: dict[State, _Known] = field(default_factory=dict)
     _entries: dict[int, PoolEntry] = field(default_factory=dict)
     _by_state: dict[State, PoolEntry] = field(default_factory=dict)
-    _shared: dict[object, object] = field(default_factory=dict)
-
-    def seconds_left(self, most: float | None = None) -> float | None:
-        """What an oracle may still spend, at most `most`; None where there is no limit."""
-        left = min(self.deadline - time.perf_counter(), math.inf if most is None else most)
-        return None if left == math.inf else max(left, 0.0)
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the time is up or somebody asked to stop."""
-        return time.perf_counter() >= self.deadline or (self.stop is not None and self.stop.is_set)
-
-    def shared(self, key: object, make: Callable[[], T]) -> T:
-        """What is made once for all oracles, such as a heuristic or a dominance function."""
-        if key not in self._shared:
-            self._shared[key] = make()
-        return cast(T, self._shared[key])
 
     def run(self, states: Sequence[State]) -> list[Run]:
-        """The policy's runs; fewer than states where the time ran out."""
-        return self.graph.run(
-            self.task.batch(list(states)),
-            max_steps=self.max_steps,
-            max_seconds=self.seconds_left(),
-            stop=self.stop,
-        )
+        """The policy's runs; fewer than states where the budget ran out."""
+        return self.graph.run(self.task.batch(list(states)), max_steps=self.max_steps, budget=self.budget)
 
     def policy_cost(self, run: Run) -> Bound:
         """What a run proves about the policy's cost. A run that was cut off may count on landmarks ahead."""
@@ -86,11 +42,8 @@ class Lab:
 
     def claim_landmarks(self, state: State) -> Bound:
         """Makes sure that what LM-cut says of a state is known, and returns what is known."""
-        known = self._known.get(state)
-        if known is None or known.lower is None:
-            heuristic = self.shared("lmcut", lambda: Heuristic(self.task, "lmcut"))
-            cuts = heuristic.landmarks(state)
-            self.add(landmark_claim(state, cuts, "landmarks"))
+        if self.lower(state) is None:
+            self.enter(self._landmarks(state, "landmarks"))
         return self.best(state)
 
     def evaluation_effort(self, state: State) -> float:
@@ -104,7 +57,7 @@ class Lab:
         """What an expansion of A* with LM-cut takes near a state, in the same units."""
         return self.evaluation_effort(state) * (len(self.task.applicable(state)) + 1)
 
-    def enter(self, entry: PoolEntry) -> None:
+    def add_to_pool(self, entry: PoolEntry) -> None:
         """Makes a pool entry known, so that oracles can follow origins."""
         self._entries[entry.id] = entry
         self._by_state[entry.state] = entry
@@ -117,55 +70,56 @@ class Lab:
         """A pool entry by its id."""
         return None if number is None else self._entries.get(number)
 
-    def add(self, claim: Claim) -> bool:
-        """Takes a claim in; whether it says more than was known. Raises UnsoundClaim where it cannot hold."""
-        if isinstance(claim.evidence, Plan):
-            self._replay(claim, claim.evidence.actions)
-        known = self._known.setdefault(claim.state, _Known())
-        news = False
-        if claim.bound.hi < (math.inf if known.upper is None else known.upper.bound.hi):
-            known.upper = claim
-            news = True
-        lo = 0.0 if known.lower is None else known.lower.bound.lo
-        if claim.bound.lo > lo or (known.lower is None and isinstance(claim.evidence, Landmarks)):
-            known.lower = claim
-            news = True
-        if news:
-            self.changed.add(claim.state)
-        if known.upper and known.lower and known.lower.bound.lo > known.upper.bound.hi:
-            raise UnsoundClaim(
-                f"in the state {claim.state} {known.lower.oracle} claims a cost of at least "
-                f"{known.lower.bound.lo}, {known.upper.oracle} one of at most {known.upper.bound.hi}; "
-                "one of them has a defect: please report it"
-            )
-        return news
-
-    def best(self, state: State) -> Bound:
-        """The tightest known bounds on h*."""
-        known = self._known.get(state)
-        if known is None:
-            return Bound()
-        return Bound(
-            0.0 if known.lower is None else known.lower.bound.lo,
-            math.inf if known.upper is None else known.upper.bound.hi,
-        )
-
     def plan(self, state: State) -> tuple[Action, ...] | None:
         """The cheapest known plan of a state."""
         claim = self.upper(state)
         return claim.evidence.actions if claim and isinstance(claim.evidence, Plan) else None
 
-    def upper(self, state: State) -> Claim | None:
-        """The claim behind the upper bound."""
-        known = self._known.get(state)
-        return None if known is None else known.upper
+    def check(self, claim: Claim[State]) -> None:
+        """Replays plans; refuses evidence that nobody could check later."""
+        if isinstance(claim.evidence, Plan):
+            self._replay(claim, claim.evidence.actions)
+        elif not isinstance(claim.evidence, Landmarks | DeadEnd | Exhausted):
+            raise UnsoundClaim(
+                f"{claim.oracle}: evidence of the kind {claim.evidence!r:.60} is not known to the checker; "
+                "use Plan, Landmarks, DeadEnd or Exhausted"
+            )
 
-    def lower(self, state: State) -> Claim | None:
-        """The claim behind the lower bound."""
-        known = self._known.get(state)
-        return None if known is None else known.lower
+    def write_claim(self, claim: Claim[State]) -> dict[str, Any]:
+        """Landmarks are not written: making them again takes less than reading them."""
+        about: dict[str, Any] = {"state": claim.state.facts, "oracle": claim.oracle}
+        if isinstance(claim.evidence, Plan):
+            return {**about, "plan": names(claim.evidence.actions)}
+        if isinstance(claim.evidence, Exhausted):
+            return {**about, **claim.evidence.as_json(claim.bound)}
+        return about
 
-    def _replay(self, claim: Claim, actions: Sequence[Action]) -> None:
+    def read_claim(self, line: dict[str, Any]) -> Claim[State]:
+        """The claim that was written so."""
+        state, oracle = self.task.state(line["state"]), line["oracle"]
+        if "plan" in line:
+            return plan_claim(state, self.actions_named(state, line["plan"]), oracle)
+        if "search" in line:
+            lo = float("inf") if line["value"] is None else line["value"]
+            return Claim(state, Bound(lo), Exhausted(line["search"], line["expanded"]), oracle)
+        return self._landmarks(state, oracle)
+
+    def actions_named(self, state: State, plan: Sequence[str]) -> list[Action]:
+        """The actions of a plan; where several have one name (the translator split one), those that apply."""
+        actions = []
+        for name in plan:
+            action, state = next(
+                ((action, after) for action, after in self.task.successors(state) if action.name == name),
+                (self.task.action(name), state),
+            )
+            actions.append(action)
+        return actions
+
+    def _landmarks(self, state: State, oracle: str) -> Claim[State]:
+        heuristic = self.shared("lmcut", lambda: Heuristic(self.task, "lmcut"))
+        return landmark_claim(state, heuristic.landmarks(state), oracle)
+
+    def _replay(self, claim: Claim[State], actions: Sequence[Action]) -> None:
         state = claim.state
         for step, action in enumerate(actions, start=1):
             try:

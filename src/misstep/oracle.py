@@ -1,49 +1,97 @@
-"""Oracles: parts that tighten the bounds on h* of a test state, alone or one after the other."""
+"""Oracles: parts that tighten the bounds on a test state, alone or one after the other. They never decide."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar
 
-from misstep._core import Run
+from misstep._core import Run, State
 from misstep.bound import Bound
-from misstep.claim import Claim, plan_claim
+from misstep.claim import Claim, StateT, plan_claim
 from misstep.errors import InputError
-from misstep.judge import Kind, Objective, Quantitative, Verdict, judge
+from misstep.judge import Judgement, Objective, Verdict, judge
+from misstep.knowledge import Knowledge
 from misstep.lab import Lab
 from misstep.plugins import make_part
 from misstep.pool import PoolEntry
 
 
+class PolicyRun(Protocol):
+    """What is told about any run of a policy."""
+
+    @property
+    def outcome(self) -> str:
+        """How it ended."""
+        ...
+
+    @property
+    def steps(self) -> int:
+        """Actions applied."""
+        ...
+
+
+class AnyCase(Protocol):
+    """A test state, the policy's run from it and what the run proves about the policy's value."""
+
+    @property
+    def id(self) -> int:
+        """Of the test state in its pool."""
+        ...
+
+    @property
+    def state(self) -> Any:
+        """The test state."""
+        ...
+
+    @property
+    def run(self) -> PolicyRun:
+        """What the policy does from there."""
+        ...
+
+    @property
+    def cost(self) -> Bound:
+        """What the run proves."""
+        ...
+
+
+CaseT = TypeVar("CaseT", bound=AnyCase)
+CaseT_contra = TypeVar("CaseT_contra", bound=AnyCase, contravariant=True)
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A test state, the policy's run from it and what the run proves about the policy's cost."""
+    """A test state of a classical task, the policy's run from it and what the run proves about its cost."""
 
     entry: PoolEntry
     run: Run
     cost: Bound
 
+    @property
+    def id(self) -> int:
+        """Of the pool entry."""
+        return self.entry.id
+
+    @property
+    def state(self) -> State:
+        """Of the pool entry."""
+        return self.entry.state
+
 
 def open_case(lab: Lab, entry: PoolEntry, run: Run) -> Case:
     """The case of a test state; where the policy solves it, its run is the first plan that is known."""
     if run.outcome == "solved":
-        lab.add(plan_claim(entry.state, run.actions, "policy"))
+        lab.enter(plan_claim(entry.state, run.actions, "policy"))
     return Case(entry, run, lab.policy_cost(run))
 
 
-class Oracle(Protocol):
-    """An oracle at work on one lab. It never decides; it claims."""
+class Oracle(Protocol[CaseT_contra]):
+    """An oracle at work on one lab. It claims.
 
-    def claims(self, case: Case, /) -> Iterable[Claim]:
-        """Bounds on h* of the case's state, or of any other; iterated over until enough is known."""
-        ...
+    It may also have `learn(claim)` to make use of what others claim, and needs `restore(case)` where it keeps
+    notes: it brings them to where answering about the case left them.
+    """
 
-
-@runtime_checkable
-class Learner(Protocol):
-    """An oracle that makes use of what others claim (Algorithm 5 of [23])."""
-
-    def learn(self, claim: Claim, /) -> Iterable[Claim]:
-        """What follows from somebody else's claim."""
+    def claims(self, case: CaseT_contra, /) -> Iterable[Claim[Any]]:
+        """Bounds for the case's state, or for any other; iterated over until enough is known."""
         ...
 
 
@@ -55,17 +103,9 @@ class OraclePart(Protocol):
         """As users type it."""
         ...
 
-    def bind(self, lab: Lab, /) -> Oracle:
+    def bind(self, lab: Lab, /) -> Oracle[Case]:
         """The oracle on this lab."""
         ...
-
-
-@dataclass(slots=True)
-class Outcome:
-    """The verdict on a case, and which oracle brought it about."""
-
-    verdict: Verdict
-    oracle: str | None
 
 
 def make_oracles(texts: Sequence[str]) -> list[OraclePart]:
@@ -80,63 +120,54 @@ def make_oracles(texts: Sequence[str]) -> list[OraclePart]:
     return parts
 
 
-class Panel:
-    """Several oracles, asked in order until the judge can decide. All share what the lab knows."""
+class Panel(Generic[StateT, CaseT]):
+    """Several oracles, asked in order until the judge can decide. All share what is known.
+
+    With `gap` a bug is not enough: oracles go on until its gap is known exactly.
+    """
 
     def __init__(
         self,
-        lab: Lab,
-        parts: Sequence[OraclePart],
+        knowledge: Knowledge[StateT],
+        oracles: Sequence[tuple[str, Oracle[CaseT]]],
         *,
-        objective: Objective = Quantitative(),
+        objective: Objective,
         gap: bool = False,
     ) -> None:
-        self.lab = lab
+        self.knowledge = knowledge
         self.objective = objective
         self._keep_going = gap
-        self._oracles = [(part.name, part.bind(lab)) for part in parts]
+        self._oracles = list(oracles)
+        learners: list[Any] = [oracle for _, oracle in oracles if hasattr(oracle, "learn")]
+        knowledge.learners += learners
 
-    def test(self, case: Case) -> Outcome:
-        """Asks the oracles about a case. With `gap` a bug is not enough: oracles go on for its gap."""
-        outcome = self.known(case)
-        for name, oracle in self._oracles:
-            if self._is_settled(outcome):
+    def test(self, case: CaseT) -> Judgement:
+        """Asks the oracles about a case, one after the other; the one that settles it is the last."""
+        for number, (name, oracle) in enumerate(self._oracles):
+            if self._is_settled(case) or self.knowledge.budget.is_over:
                 break
-            for claim in self._watched(oracle.claims(case)):
-                if not self.lab.add(claim):
-                    continue
-                self._tell_others(oracle, claim)
-                if claim.state == case.entry.state:
-                    outcome = self._judged(case, name)
-                    if self._is_settled(outcome):
-                        break
-        return outcome
+            restore = getattr(oracle, "restore", None)
+            self.knowledge.consult(
+                f"{case.id} {number} {name}",
+                lambda oracle=oracle: oracle.claims(case),  # type: ignore[misc]
+                speaker=oracle,
+                enough=lambda: self._is_settled(case),
+                restore=None if restore is None else lambda restore=restore: restore(case),  # type: ignore[misc]
+            )
+        return self.judge(case)
 
-    def _tell_others(self, teller: Oracle, claim: Claim) -> None:
-        for _, oracle in self._oracles:
-            if oracle is not teller and isinstance(oracle, Learner):
-                for following in oracle.learn(claim):
-                    self.lab.add(following)
-
-    def _watched(self, claims: Iterable[Claim]) -> Iterator[Claim]:
-        for claim in claims:
-            yield claim
-            if self.lab.is_over:
-                return
-
-    def _is_settled(self, outcome: Outcome) -> bool:
-        if outcome.verdict.kind is Kind.UNKNOWN:
-            return self.lab.is_over
-        return not self._keep_going or outcome.verdict.gap.is_exact
-
-    def known(self, case: Case) -> Outcome:
-        """The verdict without asking anybody."""
-        upper = self.lab.upper(case.entry.state)
-        return self._judged(case, None if upper is None else upper.oracle)
-
-    def verdict(self, case: Case) -> Verdict:
+    def judge(self, case: CaseT) -> Judgement:
         """What follows from all that is known by now."""
-        return judge(case.cost, self.lab.best(case.entry.state), objective=self.objective)
+        return judge(case.cost, self.knowledge.best(case.state), objective=self.objective)
 
-    def _judged(self, case: Case, oracle: str | None) -> Outcome:
-        return Outcome(self.verdict(case), oracle)
+    def credited(self, case: CaseT, judgement: Judgement) -> str | None:
+        """The oracle whose claim the verdict rests on: the plan of a bug, the lower bound of a clearance."""
+        if judgement.verdict is Verdict.UNKNOWN:
+            return None
+        known = self.knowledge
+        claim = known.upper(case.state) if judgement.is_bug else known.lower(case.state)
+        return None if claim is None else claim.oracle
+
+    def _is_settled(self, case: CaseT) -> bool:
+        judgement = self.judge(case)
+        return not judgement.is_open and (not self._keep_going or judgement.gap.is_exact)

@@ -36,6 +36,13 @@ class PolicyPart(Protocol):
         ...
 
 
+def bind_policy(policy: "Policy | PolicyPart", task: Task) -> Policy:
+    """The policy on a task, whether a part or a policy was given."""
+    bind = getattr(policy, "bind", None)
+    bound: Policy = policy if bind is None else bind(task)  # type: ignore[assignment]
+    return bound
+
+
 def per_state(choose: Callable[[State], Action | None]) -> Policy:
     """Lifts a function of one state to a policy."""
 
@@ -100,6 +107,6 @@ def make_policy_part(text: str) -> PolicyPart:
     return part
 
 
-def wants_unit_cost(part: PolicyPart) -> bool:
+def wants_unit_cost(part: "Policy | PolicyPart") -> bool:
     """Whether the policy was made for tasks in which every action costs 1 (its part says so)."""
     return bool(getattr(part, "unit_cost", False))

@@ -1,14 +1,14 @@
 """Pools of test states: entries with their origin, as values and as files."""
 
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from misstep._core import Action, State
 from misstep.errors import InputError
+from misstep.formats.jsonl import Log, cut_lines, read_lines
 from misstep.task import Task
 
 
@@ -47,8 +47,8 @@ class PoolWriter:
         self._written = keep
         try:
             if keep:
-                _truncate(path, keep)
-            self._file = path.open("ab" if keep else "xb", buffering=0)
+                cut_lines(path, keep=keep)
+            self._log = Log(path, exclusive=not keep)
         except FileExistsError:
             raise InputError(f"{path} exists; continue it with --resume or choose another --out") from None
         except OSError as error:
@@ -57,23 +57,12 @@ class PoolWriter:
             ) from None
 
     def write(self, entry: PoolEntry) -> None:
-        """Appends one line. Raises InputError where the disk is full; what was written before is not lost."""
+        """Appends one line, unless the file has it. A full disk loses nothing of what was written before."""
         if entry.id < self._written:
             return
-        line = entry.as_json()
-        if entry.id == 0:
-            line["made_by"] = self._made_by
-        try:
-            self._file.write(json.dumps(line).encode() + b"\n")
-        except OSError as error:
-            raise InputError(
-                f"cannot write to the pool: {error.strerror}; {self._written} states are saved"
-            ) from None
+        about = {"made_by": self._made_by} if entry.id == 0 else {}
+        self._log.append({**entry.as_json(), **about})
         self._written = entry.id + 1
-
-    def close(self) -> None:
-        """Closes the file."""
-        self._file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -81,7 +70,7 @@ class PoolWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        self._log.close()
 
 
 def read_pool(path: Path, task: Task) -> list[PoolEntry]:
@@ -89,77 +78,49 @@ def read_pool(path: Path, task: Task) -> list[PoolEntry]:
 
     Only `facts` is needed in a line; pools of other tools have no walks.
     """
-    entries: list[PoolEntry] = []
-    for number, text in _lines(path):
-        where = f"{path}:{number}"
-        line = _parse(text, where)
-        facts = line.get("facts")
-        if not isinstance(facts, list) or not all(isinstance(fact, str) for fact in facts):
-            raise InputError(f'{where}: `facts` should be a list of atoms like "(on a b)"')
-        walk = line.get("walk") or []
-        if not isinstance(walk, list):
-            raise InputError(f'{where}: `walk` should be a list of actions like "(move a b)"')
-        try:
-            state = task.state(facts)
-            actions = tuple(task.action(str(name)) for name in walk)
-        except InputError as error:
-            raise InputError(f"{where}: {error}") from None
-        entries.append(
-            PoolEntry(
-                id=_number(line.get("id", len(entries)), f"{where}: `id`"),
-                state=state,
-                # -1 is how other tools say that there is none.
-                parent=None
-                if line.get("parent") in (None, -1)
-                else _number(line["parent"], f"{where}: `parent`"),
-                walk=actions,
-                rng=_rng(line.get("rng"), where),
-            )
-        )
+    entries = read_entries(read_lines(path), task, where=str(path))
     if not entries:
         raise InputError(f"{path}: the pool is empty")
     return entries
 
 
+def read_entries(lines: Sequence[Mapping[str, Any]], task: Task, *, where: str) -> list[PoolEntry]:
+    """The entries of a pool from the lines of its file."""
+    entries: list[PoolEntry] = []
+    for number, line in enumerate(lines, start=1):
+        entries.append(_entry(line, task, len(entries), f"{where}:{number}"))
+    return entries
+
+
+def _entry(line: Mapping[str, Any], task: Task, number: int, where: str) -> PoolEntry:
+    facts = line.get("facts")
+    if not isinstance(facts, list) or not all(isinstance(fact, str) for fact in facts):
+        raise InputError(f'{where}: `facts` should be a list of atoms like "(on a b)"')
+    walk = line.get("walk") or []
+    if not isinstance(walk, list):
+        raise InputError(f'{where}: `walk` should be a list of actions like "(move a b)"')
+    try:
+        state = task.state(facts)
+        actions = tuple(task.action(str(name)) for name in walk)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    # -1 is how other tools say that there is none.
+    parent = line.get("parent")
+    return PoolEntry(
+        id=_number(line.get("id", number), f"{where}: `id`"),
+        state=state,
+        parent=None if parent in (None, -1) else _number(parent, f"{where}: `parent`"),
+        walk=actions,
+        rng=_rng(line.get("rng"), where),
+    )
+
+
 def read_made_by(path: Path) -> dict[str, object]:
     """How a pool was made, as its first line says; empty where it does not."""
-    for number, text in _lines(path):
-        made_by = _parse(text, f"{path}:{number}").get("made_by", {})
+    for line in read_lines(path)[:1]:
+        made_by = line.get("made_by", {})
         return made_by if isinstance(made_by, dict) else {}
     return {}
-
-
-def _lines(path: Path) -> list[tuple[int, str]]:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot read the pool: {error.strerror}") from None
-    complete = data[: data.rfind(b"\n") + 1]
-    try:
-        lines = complete.decode("utf-8").splitlines()
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: this is no pool file (not UTF-8 text)") from None
-    return [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
-
-
-def _truncate(path: Path, keep: int) -> None:
-    """Cuts a pool file after its first `keep` lines."""
-    data = path.read_bytes()
-    end = 0
-    for _ in range(keep):
-        end = data.index(b"\n", end) + 1
-    with path.open("r+b") as file:
-        file.truncate(end)
-
-
-def _parse(text: str, where: str) -> dict[str, object]:
-    try:
-        line = json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
-        raise InputError(f"{where}: this line is not JSON: {text[:60]!r}") from None
-    if not isinstance(line, dict):
-        raise InputError(f"{where}: expected an object with `facts`, found {text[:60]!r}")
-    return line
 
 
 def _number(value: object, what: str) -> int:

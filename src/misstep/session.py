@@ -1,213 +1,251 @@
-"""A test from start to end: fuzz, run, claim, judge, prove, record. Everything reported is on disk before."""
+"""Session: a test from start to end, as a stream of events. The only place that puts the pieces together.
 
-import math
+    task -> fuzz -> cases -> run -> claims -> judge -> findings -> record
+
+Everything that an event reports is in the record before the event is seen.
+"""
+
+import hashlib
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
-from misstep._core import PolicyGraph, State, StopFlag
-from misstep.bound import Bound
-from misstep.errors import InputError
-from misstep.events import BugFound, Cleared, Event, Finished, PoolGrown, Tested
-from misstep.explain.families import BugSummary, families, share_with_unique_pair
-from misstep.explain.fault import Fault, localise
-from misstep.fuzz import Fuzz
-from misstep.judge import Kind, Objective, Quantitative
+from misstep import __version__
+from misstep.bench import set_up
+from misstep.budget import Budget, StopFlag
+from misstep.config import Config
+from misstep.errors import InputError, LimitReached
+from misstep.events import Event, Finished, Judged, Started, Warned
+from misstep.judge import Verdict
 from misstep.lab import Lab
-from misstep.oracle import Case, OraclePart, Outcome, Panel, open_case
-from misstep.pool import PoolEntry
-from misstep.record.certificate import is_search_based, make_certificate
-from misstep.record.store import CLEARED, POOL, RunDirectory
+from misstep.oracle import AnyCase, make_oracles
+from misstep.plugins import make_part
+from misstep.policy import Policy, PolicyPart
+from misstep.pool import PoolEntry, read_entries
+from misstep.record.record import DOMAIN, POOL, PROBLEM, TASK, Record
+from misstep.subject import Clock, Finding, Subject
+from misstep.tally import Tally
 from misstep.task import Task
-
-# Pool states whose runs advance together.
-_RUNS_AT_ONCE = 500
+from misstep.task_subject import TaskSubject
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How to test. None: no limit."""
+@dataclass(slots=True)
+class Session:
+    """One test of one policy. Iterate over `events`; `tally` is true at any moment.
 
-    oracles: Sequence[OraclePart]
-    objective: Objective = Quantitative()
-    seed: int = 0
-    max_steps: int = 10_000
-    max_seconds: float | None = None
-    interleave: bool = False
-    """Test each new pool state at once, instead of filling the pool first."""
-    gap: bool = False
-    """Go on with known bugs to make their proven gaps larger."""
-    localise: bool = True
-    max_memory_mb: int | None = None
-
-
-@dataclass
-class Campaign:
-    """One policy on one task. Iterate over `events`; `result` is true at any moment.
-
-    `pool` gives the states: a fuzzing session, or the entries of a pool file.
+    `task` and `policy` stand in for what the configuration names, for callers who have them at hand. With
+    `resume` the record goes on where it was stopped, to the result of an undisturbed test.
     """
 
-    task: Task
-    graph: PolicyGraph
-    pool: Fuzz | Sequence[PoolEntry]
-    settings: Settings
-    name: str = "task"
-    policy: str = "policy"
-    out: RunDirectory | None = None
+    config: Config
+    task: Task | None = None
+    policy: Policy | PolicyPart | None = None
+    record: Record = field(default_factory=Record.in_memory)
+    resume: bool = False
     stop: StopFlag | None = None
-    result: Finished = field(default_factory=Finished)
-    _bugs: list[BugSummary] = field(default_factory=list)
-    _open: dict[State, Case] = field(default_factory=dict)
-    """Cases whose verdict is unknown so far."""
+    tally: Tally = field(default_factory=Tally)
+    _begin: float = 0.0
+    _translate_seconds: float = 0.0
+    _told: list[Event] = field(default_factory=list)
+    _open: dict[Any, AnyCase] = field(default_factory=dict)
+    """Cases whose verdict is unknown so far, by state."""
+    _bugs: dict[int, tuple[AnyCase, Finding]] = field(default_factory=dict)
 
     def events(self) -> Iterator[Event]:
-        """Runs the test; ends early where the time is up or the stop flag is set. The last event sums up."""
-        require_clear_names(self.task)
-        start = time.perf_counter()
-        limit = self.settings.max_seconds
-        lab = Lab(
-            self.task,
-            self.graph,
-            max_steps=self.settings.max_steps,
-            max_memory_mb=self.settings.max_memory_mb,
-            deadline=math.inf if limit is None else start + limit,
-            stop=self.stop,
-            seed=self.settings.seed,
-        )
-        panel = Panel(lab, self.settings.oracles, objective=self.settings.objective, gap=self.settings.gap)
+        """Runs the test; ends early where the budget is spent. The last event sums up."""
+        self._begin = time.perf_counter()
+        config = self.config
+        budget = Budget(seconds=config.seconds, memory_mb=config.memory_mb, stop=self.stop)
+        clock = Clock()
         try:
-            for batch in self._batches(lab):
-                yield PoolGrown(self.result.pool)
-                yield from self._test(lab, panel, batch)
-                if lab.is_over:
-                    lab.limits_hit.add("stopped" if self.stop and self.stop.is_set else "seconds")
-                    break
+            subject = self.open(budget)
+        except LimitReached as error:  # of the translator: an outcome like any other
+            yield from self._not_loaded(error)
+            return
+        try:
+            yield from self._all(subject, clock)
         except KeyboardInterrupt:
-            lab.limits_hit.add("interrupted")
-            self._finish(lab, start)
+            subject.knowledge.limits_hit.add("interrupted")
+            self._recorded(self._finished(subject, clock))
             raise
-        yield self._finish(lab, start)
+        if budget.over is not None:
+            subject.knowledge.limits_hit.add(budget.over)
+        yield self._recorded(self._finished(subject, clock))
 
-    def _batches(self, lab: Lab) -> Iterator[list[PoolEntry]]:
-        """The pool in pieces that are tested together."""
-        size = 1 if self.settings.interleave else _RUNS_AT_ONCE
-        batch: list[PoolEntry] = []
-        entries = iter(self._entries(lab))
-        while True:
-            begin, policy = time.perf_counter(), self.graph.policy_seconds
-            entry = next(entries, None)
-            self.result.fuzz_seconds += time.perf_counter() - begin - (self.graph.policy_seconds - policy)
-            if entry is not None:
-                lab.enter(entry)
-                self.result.pool += 1
-                batch.append(entry)
-            if batch and (entry is None or len(batch) >= size):
-                yield batch
-                batch = []
-            if entry is None:
-                return
+    def open(self, budget: Budget) -> Subject[Any]:
+        """Loads what is tested and begins the record."""
+        if self.config.is_safety:
+            from misstep.safety.subject import open_model  # the JANI side is loaded when it is needed
 
-    def _entries(self, lab: Lab) -> Iterable[PoolEntry]:
-        for entry in self.pool:
-            if self.out is not None:
-                self.out.append(POOL, entry.as_json())
-            yield entry
-        if isinstance(self.pool, Fuzz) and self.pool.stopped not in ("full", "exhausted"):
-            lab.limits_hit.add(f"fuzz: {self.pool.stopped}")
+            return open_model(self, budget)
+        return self.open_task(budget)
 
-    def _test(self, lab: Lab, panel: Panel, batch: list[PoolEntry]) -> Iterator[Event]:
-        for entry, run in zip(batch, lab.run([entry.state for entry in batch]), strict=False):
-            if lab.is_over:
-                return
-            begin, policy = time.perf_counter(), self.graph.policy_seconds
-            case = open_case(lab, entry, run)
-            self.result.solved += run.outcome == "solved"
-            outcome = panel.test(case)
-            event = self._judged(lab, panel, case, outcome)
-            self.result.oracle_seconds += time.perf_counter() - begin - (self.graph.policy_seconds - policy)
+    def _not_loaded(self, error: LimitReached) -> Iterator[Event]:
+        self.begin_record({}, {})
+        yield self._recorded(self.started(self.config.oracle))
+        yield self._recorded(Warned(text=str(error), at=self._now()))
+        limits = (f"translate: {error.limit}",)
+        seconds = {"translate": self._now(), "total": self._now()}
+        yield self._recorded(Finished(limits_hit=limits, seconds=seconds, at=self._now()))
+
+    def _all(self, subject: Subject[Any], clock: Clock) -> Iterator[Event]:
+        yield from self._tell()
+        cases = subject.cases(clock, self._told.append)
+        while (case := next(cases, None)) is not None:
+            yield from self._tell()
+            if subject.knowledge.budget.is_over and self.tally.judged:
+                break
+            begin, policy = time.perf_counter(), subject.policy_seconds
+            subject.panel.test(case)
+            event = self._judge(subject, case)
+            clock.oracle += time.perf_counter() - begin - (subject.policy_seconds - policy)
             yield event
-            yield from self._judged_again(lab, panel)
+            yield from self._judge_again(subject)
+        yield from self._tell()
 
-    def _judged(self, lab: Lab, panel: Panel, case: Case, outcome: Outcome) -> Event:
-        fault = localise(lab, case.run) if outcome.verdict.is_bug and self.settings.localise else None
-        verdict = panel.verdict(case)  # localising may have tightened the bounds
-        best = lab.best(case.entry.state)
-        tested = Tested(
-            case.entry.id, case.run.outcome, case.cost, best, verdict.kind, verdict.gap, outcome.oracle
-        )
-        if verdict.kind is Kind.BUG:
-            self._bugs.append(_summary(case, verdict.gap, fault))
-            return self._bug(lab, case, tested, fault)
-        if verdict.kind is Kind.CLEARED:
-            return self._cleared(lab, case, tested)
-        self.result.unknown += 1
-        self._open[case.entry.state] = case
-        return self._recorded(tested)
-
-    def _judged_again(self, lab: Lab, panel: Panel) -> Iterator[Event]:
-        """What was found out about one state may decide about states that were left open."""
-        while lab.changed:
-            case = self._open.get(lab.changed.pop())
-            if case is None or panel.verdict(case).kind is Kind.UNKNOWN:
-                continue
-            del self._open[case.entry.state]
-            self.result.unknown -= 1
-            yield self._judged(lab, panel, case, panel.known(case))
-
-    def _bug(self, lab: Lab, case: Case, tested: Tested, fault: Fault | None) -> Event:
-        if case.cost.lo == math.inf:
-            self.result.qualitative += 1
-        else:
-            self.result.quantitative += 1
-        number = case.entry.id
-        replay = None
-        if self.out is not None:
-            replay = f"misstep replay {self.out.path} {number}"
-            self.out.certificate(
-                str(number), self._certificate(lab, case, tested, fault, id=str(number), replay=replay)
+    def _judge(self, subject: Subject[Any], case: AnyCase) -> Event:
+        """Explains, certifies and records what follows from all that is known about a case."""
+        finding = subject.find(case, subject.panel.judge(case), self._about(case.id))
+        verdict, certificate = finding.judgement.verdict, finding.certificate
+        if verdict is Verdict.BUG:
+            self._bugs[case.id] = (case, finding)
+        if verdict is Verdict.UNKNOWN:
+            self._open[case.state] = case
+        elif certificate is not None:
+            if verdict is Verdict.BUG:
+                self.record.bug(str(case.id), certificate)
+            else:
+                self.record.cleared(certificate)
+        known = subject.knowledge
+        return self._recorded(
+            Judged(
+                id=case.id,
+                verdict=verdict,
+                outcome=case.run.outcome,
+                cost=case.cost,
+                best=known.best(case.state),
+                gap=finding.judgement.gap,
+                oracle=subject.panel.credited(case, finding.judgement),
+                steps=case.run.steps,
+                fault=finding.fault,
+                reason=finding.reason,
+                by_search=finding.by_search,
+                limit=known.budget.over,
+                effort=known.effort,
+                at=self._now(),
             )
-        return self._recorded(BugFound(tested, fault, lab.plan(case.entry.state) or (), replay))
-
-    def _cleared(self, lab: Lab, case: Case, tested: Tested) -> Event:
-        self.result.cleared += 1
-        certificate = self._certificate(lab, case, tested, None, id=str(case.entry.id))
-        by_search = is_search_based(certificate)
-        self.result.cleared_by_search += by_search
-        if self.out is not None:
-            self.out.append(CLEARED, certificate)
-        return self._recorded(Cleared(tested, by_search=by_search))
-
-    def _certificate(
-        self, lab: Lab, case: Case, tested: Tested, fault: Fault | None, **about: object
-    ) -> dict[str, object]:
-        return make_certificate(
-            lab,
-            case,
-            tested.verdict,
-            objective=self.settings.objective.name,
-            fault=fault,
-            task=self.name,
-            policy=self.policy,
-            oracle=tested.oracle,
-            seed=self.settings.seed,
-            **about,
         )
 
-    def _finish(self, lab: Lab, start: float) -> Event:
-        states = [bug.state for bug in self._bugs]
-        self.result.families = families(self.task, self._bugs)
-        self.result.bug_regions = len({family.region for family in self.result.families})
-        self.result.unique_fact_pairs = share_with_unique_pair(states)
-        self.result.limits_hit = sorted(lab.limits_hit)
-        self.result.policy_seconds = self.graph.policy_seconds
-        self.result.total_seconds = time.perf_counter() - start
-        return self._recorded(self.result)
+    def _judge_again(self, subject: Subject[Any]) -> Iterator[Event]:
+        """What was found out about one state may decide about states that were left open."""
+        changed = subject.knowledge.changed
+        while changed:
+            case = self._open.get(changed.pop())
+            if case is None or subject.panel.judge(case).is_open:
+                continue
+            del self._open[case.state]
+            yield self._judge(subject, case)
 
-    def _recorded(self, event: Tested | BugFound | Cleared | Finished) -> Event:
-        if self.out is not None:
-            self.out.event(event.as_json())
+    def _finished(self, subject: Subject[Any], clock: Clock) -> Finished:
+        bugs = list(self._bugs.values())
+        families = subject.families(bugs)
+        seconds = {
+            "translate": self._translate_seconds,
+            "fuzz": clock.fuzz,
+            "policy": subject.policy_seconds,
+            "oracle": clock.oracle,
+            "total": self._now(),
+        }
+        return Finished(
+            **self.tally.counts(),
+            families=families,
+            bug_regions=len({family.region for family in families}),
+            limits_hit=tuple(sorted(subject.knowledge.limits_hit)),
+            effort=subject.knowledge.effort,
+            seconds={name: round(value, 6) for name, value in seconds.items()},
+            at=self._now(),
+            **subject.summary(bugs),
+        )
+
+    def _tell(self) -> Iterator[Event]:
+        """What others had to say meanwhile."""
+        while self._told:
+            yield self._recorded(self._told.pop(0))
+
+    def _recorded(self, event: Event) -> Event:
+        self.record.event(event)
+        self.tally.add(event)
         return event
+
+    def _now(self) -> float:
+        return round(time.perf_counter() - self._begin, 6)
+
+    def _about(self, number: int) -> dict[str, Any]:
+        config = self.config
+        about = {"id": str(number), "task": config.subject, "policy": config.policy, "seed": config.seed}
+        if self.record.path is not None:
+            about["replay"] = f"misstep replay {self.record.path} {number}"
+        return about
+
+    def open_task(self, budget: Budget) -> TaskSubject:
+        """The policy on a classical task."""
+        config = self.config
+        bench = set_up(config, budget, task=self.task, policy=self.policy)
+        task = bench.task
+        self._translate_seconds = time.perf_counter() - self._begin
+        require_clear_names(task)
+        digest = hashlib.sha256(task.sas.encode()).hexdigest()
+        self.begin_record({"task_sha256": digest}, _files(task), unit_cost=bench.unit_cost)
+        self._told += [self.started(config.oracle), *(Warned(text=text) for text in bench.warnings)]
+        known = read_entries(self.record.store.lines(POOL), task, where=self.record.where)
+        share = 1.0 if config.interleave else 0.5  # the other half is for the oracles
+        lab = Lab(
+            task=task,
+            graph=bench.graph,
+            budget=budget,
+            max_steps=config.max_steps,
+            seed=config.seed,
+            memory=self.record,
+        )
+        return TaskSubject(
+            lab=lab,
+            policy=bench.policy,
+            pool=bench.pool(budget.part(share=share), known=known),
+            oracles=make_oracles(config.oracle),
+            objective=make_part("objective", config.objective),
+            interleave=config.interleave,
+            gap=config.gap,
+            write=lambda entry: self._write(entry, len(known)),
+        )
+
+    def _write(self, entry: PoolEntry, already: int) -> None:
+        if entry.id >= already:
+            self.record.store.append(POOL, entry.as_json())
+
+    def begin_record(self, digests: dict[str, str], files: dict[str, str], **changes: Any) -> None:
+        """Writes what is tested, or makes sure that it is what the record to be resumed is about."""
+        if self.resume:
+            before = self.record.environment()
+            if any(before.get(name) != value for name, value in digests.items()):
+                raise InputError(f"{self.record.where}: what was tested has changed; start a new record")
+            self.record.resume()
+            return
+        environment = {"misstep": __version__, "seed": self.config.seed, **digests}
+        self.record.begin(self.config.absolute().replace(**changes), environment=environment, files=files)
+
+    def started(self, oracles: tuple[str, ...]) -> Started:
+        """The first event."""
+        config = self.config
+        return Started(task=config.subject, policy=config.policy, seed=config.seed, oracles=oracles)
+
+
+def _files(task: Task) -> dict[str, str]:
+    """What makes a record complete: the task as it was tested, and the PDDL that policies look at."""
+    files = {TASK: task.sas}
+    if task.problem is not None:
+        files |= {DOMAIN: task.problem.domain.source.text, PROBLEM: task.problem.source.text}
+    return files
 
 
 def require_clear_names(task: Task) -> None:
@@ -220,8 +258,3 @@ def require_clear_names(task: Task) -> None:
                 f"{task.source}: two actions with different effects or costs are called {action.name}; "
                 "certificates name actions, so rename one of them"
             )
-
-
-def _summary(case: Case, gap: Bound, fault: Fault | None) -> BugSummary:
-    schema = None if fault is None else fault.schema
-    return BugSummary(case.entry.id, case.entry.state, case.run.outcome, schema, gap.lo, case.run.steps)

@@ -77,9 +77,9 @@ class Task(_core.Task):
         view = self.pddl
         return frozenset() if view is None else frozenset(map(view.text, view.static_atoms))
 
-    def pruned(self, *, max_seconds: float | None = None) -> "Task":
+    def pruned(self, *, budget: _core.Budget | None = None) -> "Task":
         """The task without facts and actions that forward h^2 shows unreachable; ASNet policies expect it."""
-        sas = self.pruned_sas(max_seconds=max_seconds)
+        sas = self.pruned_sas(budget=budget)
         return Task(sas, source=self.source, problem=self.problem, warnings=self.warnings)
 
 
@@ -92,18 +92,17 @@ def load(
     problem: str | Path,
     *,
     unit_cost: bool = False,
-    max_seconds: float | None = None,
-    max_memory_mb: int | None = None,
+    budget: _core.Budget | None = None,
 ) -> Task:
     """Loads a task from PDDL. Read the domain once with `read_domain` where it serves many problems.
 
-    `unit_cost` strips action costs before the translation, so that every action costs 1. The limits bound the
-    translator, which runs as a separate program; `LimitReached` says that one was hit.
+    `unit_cost` strips action costs before the translation, so that every action costs 1. The budget is for
+    the translator, which runs as a separate program; `LimitReached` says that it was used up.
     """
     if not isinstance(domain, Domain):
         domain = read_domain(domain)
     read = read_problem(problem, domain)
-    sas = translate(domain, read, unit_cost=unit_cost, max_seconds=max_seconds, max_memory_mb=max_memory_mb)
+    sas = translate(domain, read, unit_cost=unit_cost, budget=budget)
     warnings = translation_warnings(read, sas, unit_cost=unit_cost)
     try:
         return Task(sas, source=f"{read.source.name} (translated)", problem=read, warnings=warnings)

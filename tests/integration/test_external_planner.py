@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from misstep import InputError, Task, load, search
+from misstep import Budget, InputError, Task, load, search
 from misstep.planners.fast_downward import FastDownward, find_driver, numbered_sas
-from misstep.planners.native import Limits
 from misstep.plugins import make_part
 from misstep.reference import fdr
 from misstep.testing.random_tasks import random_sas
@@ -41,7 +40,7 @@ def test_it_plans_from_any_state(task: Task, text: str) -> None:
     part = make_part("search", f"external:{text}")
     assert (part.search, str(part)) == (text, f"external:{text}")
     for state in (None, task.apply(task.initial_state, task.applicable(task.initial_state)[-1])):
-        result = part.run(task, state=state, limits=Limits(max_seconds=60, max_memory_mb=2000))
+        result = part.run(task, state=state, budget=Budget(seconds=60, memory_mb=2000))
         assert (result.outcome, result.limit, result.note, result.lower_bound) == ("solved", None, "", 0)
         names = [action.name for action in result.plan]
         start = tuple((state or task.initial_state).values)
@@ -56,7 +55,7 @@ def test_it_plans_from_any_state(task: Task, text: str) -> None:
 
 @needs_downward
 def test_the_best_plan_before_the_time_is_up_counts(task: Task) -> None:
-    result = FastDownward("lama").run(task, limits=Limits(max_seconds=30))
+    result = FastDownward("lama").run(task, budget=Budget(seconds=30))
     assert result.outcome == "solved"
     assert result.cost == search(task, "astar:lmcut").cost
 
@@ -68,7 +67,7 @@ def test_that_nothing_can_be_done_is_not_believed() -> None:
         for t in (Task(random_sas(seed)) for seed in range(1000))
         if search(t, "astar:blind").outcome == "unsolvable"
     )
-    result = FastDownward("astar(blind())").run(task, limits=Limits(max_seconds=60))
+    result = FastDownward("astar(blind())").run(task, budget=Budget(seconds=60))
     assert (result.outcome, result.limit, result.lower_bound) == ("limit", "incomplete", 0)
     assert "nobody checked" in result.note
 
@@ -76,7 +75,7 @@ def test_that_nothing_can_be_done_is_not_believed() -> None:
 def test_a_planner_that_hangs_is_killed_with_its_children(tmp_path: Path, task: Task) -> None:
     word = f"hanging-{os.getpid()}-{time.monotonic_ns()}"
     child = f"subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)', '{word}'])"
-    result = _fake(tmp_path, f"{child}\ntime.sleep(60)").run(task, limits=Limits(max_seconds=0.5))
+    result = _fake(tmp_path, f"{child}\ntime.sleep(60)").run(task, budget=Budget(seconds=0.5))
     assert (result.outcome, result.limit, result.plan, result.cost) == ("limit", "seconds", [], None)
     end = time.monotonic() + 5
     while processes_with(word):
@@ -90,7 +89,7 @@ def test_what_a_hanging_planner_found_before_is_kept(tmp_path: Path, task: Task)
         f"Path('plan.1').write_text({plan!r})\n"
         f"Path('plan.2').write_text({plan[: len(plan) // 2]!r})\ntime.sleep(60)"
     )
-    result = _fake(tmp_path, body).run(task, limits=Limits(max_seconds=3.0))
+    result = _fake(tmp_path, body).run(task, budget=Budget(seconds=3.0))
     assert (result.outcome, result.limit) == ("solved", "seconds")
     assert result.cost == search(task, "astar:lmcut").cost
 
@@ -114,7 +113,7 @@ def test_what_a_hanging_planner_found_before_is_kept(tmp_path: Path, task: Task)
     ],
 )
 def test_failures_are_told(tmp_path: Path, task: Task, body: str, limit: str, note: str) -> None:
-    result = _fake(tmp_path, body).run(task, limits=Limits(max_seconds=60))
+    result = _fake(tmp_path, body).run(task, budget=Budget(seconds=60))
     assert (result.outcome, result.limit, result.plan, result.cost) == ("limit", limit, [], None)
     assert note in result.note
 

@@ -3,10 +3,12 @@
 import os
 import sys
 import tempfile
+import threading
 import time
 
 import pytest
 
+from misstep import Budget, StopFlag
 from misstep.errors import InputError, LimitReached
 from misstep.support.process import run_bounded
 from misstep.task import load
@@ -41,11 +43,36 @@ def family(tmp_path):
 def test_the_whole_group_dies_on_time_out(family):
     command, word = family
     start = time.monotonic()
-    finished = run_bounded(command, max_seconds=1)
-    assert finished.timed_out
+    finished = run_bounded(command, budget=Budget(seconds=1))
+    assert finished.limit == "seconds"
     assert "started" in finished.output
     assert time.monotonic() - start < 10
     assert gone(word)
+
+
+def test_the_whole_group_dies_when_somebody_sets_the_stop_flag(family):
+    command, word = family
+    stop = StopFlag()
+
+    def stop_once_it_runs():
+        while len(processes_with(word)) < 2:
+            time.sleep(0.05)
+        stop.set()
+
+    watcher = threading.Thread(target=stop_once_it_runs)
+    watcher.start()
+    finished = run_bounded(command, budget=Budget(seconds=60, stop=stop))
+    watcher.join()
+    assert finished.limit == "stopped"
+    assert gone(word)
+
+
+def test_a_budget_that_is_over_starts_nothing(tmp_path):
+    made = tmp_path / "made"
+    command = [sys.executable, "-c", f"open({str(made)!r}, 'w')"]
+    finished = run_bounded(command, budget=Budget(seconds=0))
+    assert (finished.limit, finished.output) == ("seconds", "")
+    assert not made.exists()
 
 
 def test_the_whole_group_dies_on_interrupt(family, monkeypatch):
@@ -68,24 +95,24 @@ def test_the_whole_group_dies_on_interrupt(family, monkeypatch):
 
 
 def test_a_very_long_time_is_fine():
-    assert run_bounded([sys.executable, "-c", ""], max_seconds=float("inf")).exit_code == 0
+    assert run_bounded([sys.executable, "-c", ""], budget=Budget(seconds=1e12)).exit_code == 0
 
 
 def test_memory_limit():
-    finished = run_bounded([sys.executable, "-c", "b'x' * 10**9"], max_memory_mb=300)
+    finished = run_bounded([sys.executable, "-c", "b'x' * 10**9"], budget=Budget(memory_mb=300))
     assert finished.exit_code != 0
     assert "MemoryError" in finished.output
 
 
 def test_time_out_of_the_translator_names_files_and_limit(courier):
-    with pytest.raises(LimitReached, match=r"domain\.pddl.*stopped after 0\.01 seconds") as caught:
-        load(*courier, max_seconds=0.01)
+    with pytest.raises(LimitReached, match=r"domain\.pddl.*stopped when its time was up") as caught:
+        load(*courier, budget=Budget(seconds=0.01))
     assert caught.value.limit == "seconds"
 
 
 def test_memory_limit_of_the_translator(courier):
     with pytest.raises(LimitReached, match="out of memory") as caught:
-        load(*courier, max_memory_mb=18)
+        load(*courier, budget=Budget(memory_mb=18))
     assert caught.value.limit == "memory"
 
 
@@ -93,7 +120,7 @@ def test_no_temporary_files_are_left(courier, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     load(*courier)
     with pytest.raises(LimitReached):
-        load(*courier, max_seconds=0.01)
+        load(*courier, budget=Budget(seconds=0.01))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -63,7 +63,8 @@ def improvement_within_limits_is_never_worse_and_never_wrong(case: Case) -> None
         before = _cost(case, start, plan)
         for most in (0, 1, 4, 30):
             results = [
-                core.improve_plan(case.native, case.state(start), plan, max_expansions=most) for _ in "ab"
+                core.improve_plan(case.native, case.state(start), plan, budget=core.Budget(expansions=most))
+                for _ in "ab"
             ]
             for r in results:
                 assert r.cost == _cost(case, start, r.plan)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from misstep import _core as core
-from misstep.biases.native import NoBias
+from misstep.biases.published import NoBias
 from misstep.cli.test import DEFAULT_ORACLE
 from misstep.events import BugFound, Cleared, Tested
 from misstep.fuzz import Fuzz, Refined

@@ -76,7 +76,7 @@ def limits_on_expansions_hold(case: Case) -> None:
         for most in (0, 1, 2, 5):
             for config in ("astar:blind", "astar:lmcut", "gbfs:ff", "ehc:ff"):
                 state = case.state(start)
-                result = core.search(case.native, config, state=state, max_expansions=most)
+                result = core.search(case.native, config, state=state, budget=core.Budget(expansions=most))
                 assert result.expanded <= most, config
                 assert result.lower_bound <= case.exact[start], config
                 if result.outcome == "solved":

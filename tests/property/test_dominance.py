@@ -27,11 +27,11 @@ def functions(task: core.Task) -> Iterator[tuple[str, core.Dominance]]:
     yield "atomic", core.Dominance(task, factors="atomic")
     yield "merged", core.Dominance(task, max_transitions=200)
     yield "small factors", core.Dominance(task, max_transitions=30)
-    yield "out of time", core.Dominance(task, max_transitions=30, max_seconds=0)
-    yield "out of memory", core.Dominance(task, max_transitions=30, max_memory_mb=1e-4)
+    yield "out of time", core.Dominance(task, max_transitions=30, budget=core.Budget(seconds=0))
+    yield "out of memory", core.Dominance(task, max_transitions=30, budget=core.Budget(memory_mb=1e-4))
     stop = core.StopFlag()
     stop.set()
-    yield "stopped", core.Dominance(task, factors="atomic", stop=stop)
+    yield "stopped", core.Dominance(task, factors="atomic", budget=core.Budget(stop=stop))
 
 
 def states_of(case: Case) -> tuple[list[fdr.State], np.ndarray]:

@@ -64,7 +64,9 @@ class HastySearch:
 
     def claims(self, case: Case, /) -> Iterator[Claim]:
         assert self.lab is not None
-        found = core.search(self.lab.task, "astar:blind", state=case.entry.state, max_expansions=2)
+        found = core.search(
+            self.lab.task, "astar:blind", state=case.entry.state, budget=core.Budget(expansions=2)
+        )
         if found.outcome == "limit":
             yield search_claim(case.entry.state, float("inf"), "astar:blind", 2, self.name)
 

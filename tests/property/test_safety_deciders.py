@@ -6,8 +6,8 @@ import os
 import random
 
 import pytest
+from misstep._core import Budget, Decider, ExplicitGame
 
-from misstep._core import Decider, ExplicitGame
 from misstep.reference.safety import Game, Refused, check_refutation, check_strategy
 from tests.property.safety_games import Node, deviations, random_game
 
@@ -81,7 +81,9 @@ def test_deciders_agree_with_the_fixed_point(chunk: int) -> None:
             for s, r in rng.sample(queries, min(len(queries), 12)):
                 truth = "safe" if (plain[s] == 0 if r is None else counted[s] <= r) else "unsafe"
                 if rng.random() < 0.3:
-                    verdict, reason, expanded, _ = decider.decide(s, r, max_expansions=rng.randint(0, 3))
+                    verdict, reason, expanded, _ = decider.decide(
+                        s, r, budget=Budget(expansions=rng.randint(0, 3))
+                    )
                     assert (verdict == "unknown") == (reason == "expansions")
                     assert verdict in (truth, "unknown"), (chunk, number, algorithm, s, r)
                     assert expanded <= 3
@@ -168,7 +170,7 @@ def test_the_exponential_chain(algorithm: str) -> None:
 def test_limits_are_said() -> None:
     game = ExplicitGame([node.spec() for node in chain(1000)])
     decider = Decider(game)
-    assert decider.decide(0, None, max_expansions=10)[:3] == ("unknown", "expansions", 10)
-    assert decider.decide(0, None, max_seconds=0.0)[1] in ("seconds", None)
+    assert decider.decide(0, None, budget=Budget(expansions=10))[:3] == ("unknown", "expansions", 10)
+    assert decider.decide(0, None, budget=Budget(seconds=0))[:2] == ("unknown", "seconds")
     assert decider.decide(0, None)[0] == "safe"
     assert decider.expanded <= 1003

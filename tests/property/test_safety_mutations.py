@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from misstep._core import Budget, Decider, SafetyFuzzer
 
-from misstep._core import Decider, SafetyFuzzer
 from misstep.bundled.models import BUNDLED, generate
 from misstep.errors import MisstepError
 from misstep.reference.safety import Refused, check_certificate
@@ -86,7 +86,7 @@ def use(model: Path, policy: str | None, **options: Any) -> None:
     fuzzer = SafetyFuzzer(game, "greedy", depth=2, max_steps=10, max_lookahead=50, seed=1)
     for start in starts[:3]:
         fuzzer.run(start)
-        Decider(game).decide(start, 1, max_expansions=30)
+        Decider(game).decide(start, 1, budget=Budget(expansions=30))
 
 
 def trial(action: Callable[[], None]) -> bool:

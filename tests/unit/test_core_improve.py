@@ -31,7 +31,7 @@ def test_what_is_not_needed_is_left_out() -> None:
     task = delivery()
     there_and_back = ["(drive lorry a b)", "(light)", "(drive lorry b a)"]
     plan = _actions(task, [*there_and_back, *PLAN])
-    result = core.improve_plan(task, task.initial_state, plan, max_expansions=0)
+    result = core.improve_plan(task, task.initial_state, plan, budget=core.Budget(expansions=0))
     assert (_names(result), result.cost, result.limit, result.exhausted) == (PLAN, 4, "expansions", False)
 
 
@@ -85,7 +85,7 @@ def test_a_detour_hidden_by_the_order_of_the_plan() -> None:
     )
     work = [step.name for step in steps]
     plan = _actions(task, ["(take)", "(put aside)", *work, "(take again)", "(put in place)"])
-    result = core.improve_plan(task, task.initial_state, plan, max_expansions=2)
+    result = core.improve_plan(task, task.initial_state, plan, budget=core.Budget(expansions=2))
     assert _names(result) == [*work, "(take)", "(put in place)"]
 
 
@@ -116,21 +116,22 @@ def test_other_tasks_are_refused() -> None:
 def test_limits() -> None:
     task = counter(40)
     plan = task.actions
-    for limits, name in (
-        ({"max_seconds": 0.05}, "seconds"),
-        ({"max_memory_mb": 1.0}, "memory"),
-        ({"max_expansions": 10}, "expansions"),
+    for budget, name in (
+        (core.Budget(seconds=0.05), "seconds"),
+        (core.Budget(memory_mb=1.0), "memory"),
+        (core.Budget(expansions=10), "expansions"),
     ):
-        result = core.improve_plan(task, task.initial_state, plan, **limits)  # type: ignore[arg-type]
+        result = core.improve_plan(task, task.initial_state, plan, budget=budget)
         assert (result.limit, result.cost, result.exhausted) == (name, 40, False)
 
 
 def test_it_can_be_stopped() -> None:
     task, stop = counter(40), core.StopFlag()
+    budget = core.Budget(seconds=60, stop=stop)
     results: list[core.ImproveResult] = []
 
     def work() -> None:
-        results.append(core.improve_plan(task, task.initial_state, task.actions, stop=stop, max_seconds=60))
+        results.append(core.improve_plan(task, task.initial_state, task.actions, budget=budget))
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -149,5 +150,5 @@ def test_the_gripper_pool_is_improved_to_the_optimum(data: Path) -> None:
     runs = graph.run(task.batch([entry.state for entry in pool]))
     for entry, run in zip(pool, runs, strict=True):
         assert run.outcome == "solved"
-        improved = core.improve_plan(task, entry.state, run.actions, max_expansions=20_000)
+        improved = core.improve_plan(task, entry.state, run.actions, budget=core.Budget(expansions=20_000))
         assert improved.cost == core.search(task, "astar:blind", state=entry.state).cost

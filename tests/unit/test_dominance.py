@@ -91,7 +91,7 @@ def test_files_keep_every_value(task: misstep.Task, tmp_path: Path, factors: str
 
 
 def test_files_of_a_fallback(task: misstep.Task, tmp_path: Path) -> None:
-    dominance = core.Dominance(task, max_seconds=0)
+    dominance = core.Dominance(task, budget=core.Budget(seconds=0))
     assert (dominance.limit, dominance.is_fallback) == ("seconds", True)
     files.save(dominance, tmp_path / "d")
     assert files.load(task, tmp_path / "d").is_fallback
@@ -144,8 +144,8 @@ def test_values_that_promise_too_much_are_refused(
 def test_options_are_checked(task: misstep.Task) -> None:
     with pytest.raises(InputError, match="factors"):
         core.Dominance(task, factors="some")
-    with pytest.raises(InputError, match="max_seconds"):
-        core.Dominance(task, max_seconds=-1)
+    with pytest.raises(InputError, match="order"):
+        core.Dominance(task, order="any")
 
 
 def test_bounds_refuse_what_is_no_run(task: misstep.Task, dominance: core.Dominance) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 import misstep
 from misstep import _core
-from misstep.biases.native import Detour, NoBias, PlanLength
+from misstep.biases.published import Detour, NoBias, PlanLength
 from misstep.errors import FlakyPolicy, InputError
 from misstep.fuzz import Classic, Fuzz, FuzzProgress, Refined
 from misstep.policy import make_policy_part, per_state, wants_unit_cost
@@ -66,7 +66,14 @@ def test_novelty(task: Task) -> None:
 
 def test_progress_and_limits(task: Task) -> None:
     seen: list[FuzzProgress] = []
-    session = Fuzz(graph(task), Refined(), NoBias(), size=10**7, max_seconds=0.3, on_progress=seen.append)
+    session = Fuzz(
+        graph(task),
+        Refined(),
+        NoBias(),
+        size=10**7,
+        budget=_core.Budget(seconds=0.3),
+        on_progress=seen.append,
+    )
     assert len(list(session)) > 1
     assert session.stopped in ("seconds", "exhausted")
     assert seen[-1].pool == max(progress.pool for progress in seen)
@@ -75,7 +82,7 @@ def test_progress_and_limits(task: Task) -> None:
 def test_stop_flag(task: Task) -> None:
     stop = _core.StopFlag()
     stop.set()
-    session = Fuzz(graph(task), Refined(), NoBias(), size=1000, stop=stop)
+    session = Fuzz(graph(task), Refined(), NoBias(), size=1000, budget=_core.Budget(stop=stop))
     assert len(list(session)) == 1 and session.stopped == "stopped"
 
 

@@ -7,8 +7,8 @@ import threading
 from typing import Any
 
 import pytest
+from misstep._core import Budget, Decider, JaniGame, JaniModel, SafetyFuzzer
 
-from misstep._core import Decider, JaniGame, JaniModel, SafetyFuzzer
 from misstep.bundled.models import generate
 from misstep.errors import InputError, UnsupportedFeature
 from misstep.formats.jani import JaniTask
@@ -194,7 +194,9 @@ def test_a_model_serves_several_threads() -> None:
             bound = {"op": "∧", "left": condition, "right": {"op": "=", "left": "speed", "right": number + k}}
             game = JaniGame(native, json.dumps(bound))
             answers.append(
-                Decider(game, "value-iteration").decide(game.initial()[0], None, max_expansions=300)[0]
+                Decider(game, "value-iteration").decide(
+                    game.initial()[0], None, budget=Budget(expansions=300)
+                )[0]
             )
 
     threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]

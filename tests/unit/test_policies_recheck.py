@@ -5,7 +5,7 @@ import random
 import pytest
 
 from misstep import load
-from misstep._core import HeuristicPolicy, PolicyGraph, StopFlag
+from misstep._core import Budget, HeuristicPolicy, PolicyGraph, StopFlag
 from misstep.answers.guard import Guard
 from misstep.errors import FlakyPolicy
 from misstep.policy import per_state
@@ -146,6 +146,6 @@ def test_a_stop_ends_the_checking_and_keeps_the_run(task):
         return [None] * len(states)
 
     graph = PolicyGraph(task, policy)
-    runs = graph.run(task.batch([task.initial_state]), stop=stop)
+    runs = graph.run(task.batch([task.initial_state]), budget=Budget(stop=stop))
     assert calls == [1]
     assert [run.outcome for run in runs] == ["stuck"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
+from misstep._core import Budget, Decider, ExplicitGame, SafetyFuzzer
 
-from misstep._core import Decider, ExplicitGame, SafetyFuzzer
 from misstep.bundled.models import generate
 from misstep.errors import InputError
 from misstep.formats.jani import JaniTask
-from misstep.safety.analysis import Analyst, Budget
+from misstep.safety.analysis import Analyst
 from misstep.safety.model import SafetyTask
 from misstep.safety.policy import function_policy
 
@@ -86,7 +86,7 @@ def test_limits_make_possible_faults() -> None:
     task = line_task()
     game = task.game(function_policy(lambda s, a: "accelerate" if "accelerate" in a else "coast", task))
     _, run = SafetyFuzzer(game, "greedy", seed=0).run(game.initial()[0])
-    analyst = Analyst(game, Decider(game), budget=Budget(max_expansions=0))
+    analyst = Analyst(game, Decider(game), budget=Budget(expansions=0))
     found = analyst.analyse(run)
     assert not found.bugs
     assert not found.faults

@@ -28,6 +28,8 @@ from misstep.task import Task
 DEFAULT_MAX_SECONDS = 60.0
 _DEFAULT_BATCH = 256
 _LONGEST_TEXT = 500
+# So many failures may be bad luck.
+_FEW_FAILURES = 20
 
 
 def bind_guarded(part: PolicyPart, task: Task, *, max_seconds: float | None = DEFAULT_MAX_SECONDS) -> Policy:
@@ -83,6 +85,21 @@ def reason_of_run(policy: object, run: Run) -> str | None:
 def warnings_of(policy: object) -> list[str]:
     """What a user should know about how a policy fits its task; shown like the warnings of the task."""
     return [str(text) for text in getattr(policy, "warnings", ())]
+
+
+def failure_report(policy: object) -> str | None:
+    """Why it makes no sense to go on: the policy is dead, or failed on most of what it was asked for."""
+    if not isinstance(policy, Guard):
+        return None
+    if policy.dead is not None:
+        return policy.dead
+    if len(policy.failures) < _FEW_FAILURES or failure_share(policy) < 0.5:
+        return None
+    state, reason = next(iter(policy.failures.items()))
+    return (
+        f"the policy failed on {len(policy.failures)} states, {failure_share(policy):.0%} of what it was "
+        f"asked for, and was given up; the first was {_cut(str(state))}: {reason}"
+    )
 
 
 class Guard:

@@ -30,6 +30,7 @@ _COMMANDS = (
     "run",
     "fuzz",
     "plan",
+    "show",
     "verify",
     "replay",
     "shrink",

@@ -3,7 +3,7 @@
 import time
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -12,11 +12,12 @@ from misstep.cli.options import Json
 from misstep.cli.output import emit_json, note
 
 if TYPE_CHECKING:
-    from misstep.cli.testing import Request
+    from misstep.config import Config
+    from misstep.events import Family
+    from misstep.record.verify import Verified
+    from misstep.reports.report import Report
 
 _POLICY = "zoo:courier"
-# What a family is called by the outcome of its runs; the others are rare enough to show as they are.
-_DOES = {"solved": "the policy takes a detour", "loop": "the policy runs in a loop"}
 
 
 def demo(
@@ -31,85 +32,72 @@ def demo(
 
     Example: misstep demo
     """
-    from misstep.cli.test import DEFAULT_ORACLE
-    from misstep.cli.testing import Request, test_all
-    from misstep.record.store import free_directory
-    from misstep.record.verify import verify_run
+    from misstep.cli.testing import run_session
+    from misstep.config import Config
+    from misstep.record.record import Record
+    from misstep.record.verify import verify_record
+    from misstep.session import Session
 
     start = time.perf_counter()
+    record = Record.create_free(Path("runs") / "demo") if out is None else Record.create(out)
     with as_file(files("misstep") / "bundled" / "courier") as folder:
-        request = Request(
-            domain=folder / "domain.pddl",
-            problems=(folder / "problem.pddl",),
-            policy=_POLICY,
-            oracles=(DEFAULT_ORACLE,),
-            out=free_directory(Path("runs") / "demo") if out is None else out,
-            quiet=True,
-        )
+        config = Config(domain=folder / "domain.pddl", problem=folder / "problem.pddl", policy=_POLICY)
         if not json:
-            _introduce(request)
-        (result,), interrupted = test_all(request)
+            _introduce(config)
+        report, interrupted = run_session(Session(config, record=record), quiet=True, silent=True)
     if interrupted:
-        note(f"interrupted: what was found is saved in {request.out}")
+        note(f"interrupted: what was found is saved in {record.where}")
         return ExitCode.INTERRUPTED
-    assert request.out is not None
-    checked = verify_run(request.out)
+    checked = verify_record(record)
     if json:
-        emit_json({**result, "verify": checked})
+        emit_json({**report.as_json(), "verify": checked.as_json()})
     else:
-        shown = _show_bugs(request.out)
-        _sum_up(result, checked, request.out, shown)
-        note(f"{time.perf_counter() - start:.1f} s (the policy: {result['seconds']['policy']:.1f} s)")
-    return ExitCode.INTERNAL_ERROR if checked["invalid"] else ExitCode.NOTHING_FOUND
+        _show_bugs(report)
+        _sum_up(report, checked)
+        policy_seconds = report.finished.seconds["policy"]
+        note(f"{time.perf_counter() - start:.1f} s (the policy: {policy_seconds:.1f} s)")
+    return ExitCode.INTERNAL_ERROR if checked.invalid else ExitCode.NOTHING_FOUND
 
 
-def _introduce(request: "Request") -> None:
-    from misstep.record.store import read_object
+def _introduce(config: "Config") -> None:
+    from misstep.formats.jsonl import read_object
 
-    with as_file(files("misstep") / "bundled" / "zoo" / "courier.linear.json") as file:
-        about = read_object(file)["about"]
+    zoo = files("misstep") / "bundled" / "zoo" / "courier.linear.json"
+    about = read_object(zoo.read_bytes(), "zoo:courier")["about"]
     print("task      courier: two vans bring three parcels along roads of different length")
     print(
-        f"policy    {request.policy}: a linear policy that imitates optimal plans, trained on "
+        f"policy    {config.policy}: a linear policy that imitates optimal plans, trained on "
         f"{about['examples']} states of {about['tasks']} random tasks"
     )
-    print(f"states    {request.pool} from random walks, seed {request.seed}")
-    print(f"oracles   {'+'.join(request.oracles)}", flush=True)
+    print(f"states    {config.pool} from random walks, seed {config.seed}")
+    print(f"oracles   {'+'.join(config.oracle)}", flush=True)
 
 
-def _show_bugs(run: Path) -> str | None:
-    """The largest family of each outcome by a bug of it; the id of the one shown first."""
-    from misstep.record.store import BUGS, EVENTS, TASK, read_log, read_object
-    from misstep.reports.side_by_side import side_by_side
-    from misstep.task import load_sas
+def _show_bugs(report: "Report") -> None:
+    """The largest family of each outcome by a bug of it."""
+    from misstep.reports.show import show_bug
 
-    task = load_sas(run / TASK)
-    largest: dict[str, dict[str, Any]] = {}
-    for family in read_log(run / EVENTS)[-1]["families"]:
-        largest.setdefault(family["outcome"], family)
-    for outcome, family in largest.items():
-        bug = str(family["representative"])
-        certificate = read_object(run / BUGS / f"{bug}.json")
-        alike = len(family["members"]) - 1
-        does = _DOES.get(outcome, f"the policy fails ({outcome})")
-        print(f"\nbug {bug}: {does}" + (f" (bugs like it: {alike} more)" if alike else ""))
-        for line in side_by_side(task, certificate):
+    largest: dict[str, Family] = {}
+    for family in report.families:
+        largest.setdefault(family.outcome, family)
+    for family in largest.values():
+        alike = len(family.members) - 1
+        head, *lines = show_bug(report.record, report.bug(family.representative).certificate)
+        print(f"\n{head}" + (f" (bugs like it: {alike} more)" if alike else ""))
+        for line in lines:
             print(f"  {line}".rstrip())
-    return next((str(family["representative"]) for family in largest.values()), None)
 
 
-def _sum_up(result: dict[str, Any], checked: dict[str, Any], run: Path, bug: str | None) -> None:
-    never, costly = result["bugs"]["qualitative"], result["bugs"]["quantitative"]
-    print(
-        f"\n{result['tested']} states tested, {result['solved']} solved by the policy\n"
-        f"bugs      {never + costly}: in {never} it never reaches the goal, in {costly} it pays too much\n"
-        f"cleared   {result['cleared']}: proven that nothing better exists\n"
-        f"unknown   {result['unknown']}: neither was proven"
-    )
-    by_search = f" ({checked['by_search']} of them rest on a search)" if checked["by_search"] else ""
-    print(f"proofs    {checked['valid']} of {checked['certificates']} accepted by the checker{by_search}")
-    for entry in checked["invalid"]:
+def _sum_up(report: "Report", checked: "Verified") -> None:
+    from misstep.reports.summary import summary_lines
+
+    print("\n" + "\n".join(summary_lines(report)))
+    by_search = f" ({checked.by_search} of them rest on a search)" if checked.by_search else ""
+    print(f"proofs    {checked.valid} of {checked.certificates} accepted by the checker{by_search}")
+    for entry in checked.invalid:
         print(f"  {entry['certificate']}: {entry['reason']}")
-    print(f"\nAll of it is in {run}. Try next:\n  misstep verify {run}")
-    if bug is not None:
-        print(f"  misstep replay {run} {bug}\n  misstep shrink {run} {bug}")
+    where = report.record.where
+    print(f"\nAll of it is in {where}. Try next:\n  misstep verify {where}")
+    if report.families:
+        bug = report.families[0].representative
+        print(f"  misstep show {where} {bug}\n  misstep replay {where} {bug}\n  misstep shrink {where} {bug}")

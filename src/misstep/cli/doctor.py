@@ -67,10 +67,11 @@ def _translator() -> Check:
     except PackageNotFoundError:
         return Check("translator", "failed", "not installed; pip install fast-downward.translate")
     try:
+        from misstep._core import Budget
         from misstep.task import load
 
         with as_file(files("misstep") / "bundled" / "courier") as folder:
-            task = load(folder / "domain.pddl", folder / "problem.pddl", max_seconds=30)
+            task = load(folder / "domain.pddl", folder / "problem.pddl", budget=Budget(seconds=30))
     except Exception as error:
         return Check("translator", "failed", f"fast-downward.translate {found} does not work: {error}")
     return Check(

@@ -8,7 +8,6 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.loading import load_task
 from misstep.cli.options import (
     MAX_COUNT,
     DomainFile,
@@ -21,12 +20,12 @@ from misstep.cli.options import (
 )
 from misstep.cli.output import emit_json, note, warn
 from misstep.errors import LimitReached
+from misstep.loading import load_task
 
 if TYPE_CHECKING:
     from misstep._core import Dominance
     from misstep.task import Task
 
-_MIN_SECONDS = 0.001
 _SHOWN_FACTS = 3
 
 
@@ -58,28 +57,21 @@ def dominance(
     hit gives a weaker function that is still sound, and is said.
     Example: misstep dominance domain.pddl problem.pddl --save task.dominance
     """
-    from misstep._core import Dominance
+    from misstep._core import Budget, Dominance
     from misstep.formats import dominance as files
 
-    start = time.perf_counter()
+    budget = Budget(seconds=seconds, memory_mb=memory_mb)
     try:
-        task = load_task(domain, problem, unit_cost=unit_cost, seconds=seconds, memory_mb=memory_mb)
+        task = load_task(domain, problem, unit_cost=unit_cost, budget=budget)
     except LimitReached as reached:
         return _no_result(reached, json=json, quiet=quiet)
     if not quiet:
         warn(task.warnings)
-    left = None if seconds is None else max(_MIN_SECONDS, seconds - (time.perf_counter() - start))
     start = time.perf_counter()
     if load is not None:
         function = files.load(task, load)
     else:
-        function = Dominance(
-            task,
-            factors=factors,
-            max_transitions=max_transitions,
-            max_seconds=left,
-            max_memory_mb=memory_mb,
-        )
+        function = Dominance(task, factors=factors, max_transitions=max_transitions, budget=budget)
     spent = time.perf_counter() - start
     if save is not None:
         files.save(function, save)

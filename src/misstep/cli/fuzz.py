@@ -2,29 +2,23 @@
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
-from cyclopts.validators import Number
 
+from misstep.cli.config_options import FuzzOptions, make_config
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.loading import load_task
-from misstep.cli.options import (
-    MAX_COUNT,
-    DomainFile,
-    Json,
-    PolicyText,
-    ProblemFile,
-    Quiet,
-    Seconds,
-    UnitCost,
-)
+from misstep.cli.options import DomainFile, Json, ProblemFile, Quiet
 from misstep.cli.output import emit_json, note, warn
-from misstep.cli.status import StatusLine, clock
 from misstep.errors import InputError
+from misstep.reports.status import StatusLine, clock
 
 if TYPE_CHECKING:
-    from misstep.fuzz import FuzzProgress
+    from misstep.bench import Bench
+    from misstep.fuzz import Fuzz, FuzzProgress
+
+# Walks need no policy where nothing is biased; where one is needed, this one is at hand.
+_DEFAULT_POLICY = "heuristic:ff"
 
 
 def fuzz(
@@ -32,18 +26,9 @@ def fuzz(
     problem: ProblemFile = None,
     /,
     *,
-    policy: PolicyText = "heuristic:ff",
     out: Annotated[Path, Parameter(help="The pool file, one JSON object a line.")],
-    fuzzer: Annotated[str, Parameter(help="`refined` or `classic`, with options.")] = "refined",
-    bias: Annotated[
-        str, Parameter(help="`none`, `plan-length`, `loopiness`, `detour`, `surface`; h=ff or h=star.")
-    ] = "none",
-    pool: Annotated[int, Parameter(validator=Number(gt=0, lt=2**31), help="The size of the pool.")] = 100,
-    seconds: Seconds = None,
-    seed: Annotated[int, Parameter(validator=Number(gte=0, lt=MAX_COUNT), help="Same seed, same pool.")] = 0,
+    options: Annotated[FuzzOptions | None, Parameter(name="*")] = None,
     resume: Annotated[bool, Parameter(negative="", help="Continue the pool in --out.")] = False,
-    unit_cost: UnitCost = False,
-    recheck: Annotated[bool, Parameter(help="Ask some states twice to notice randomness.")] = True,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
@@ -51,79 +36,73 @@ def fuzz(
 
     Example: misstep fuzz domain.pddl problem.pddl --policy gnn:net.ckpt --bias detour --out pool.jsonl
     """
-    from misstep._core import PolicyGraph
-    from misstep.answers.guard import bind_guarded, failures_of, warnings_of
-    from misstep.fuzz import Fuzz
-    from misstep.plugins import make_part
-    from misstep.policy import make_policy_part, wants_unit_cost
+    from misstep.bench import set_up
+    from misstep.budget import Budget
     from misstep.pool import PoolWriter, read_made_by, read_pool
 
     start = time.perf_counter()
-    part = make_policy_part(policy)
-    unit_cost = unit_cost or wants_unit_cost(part)
-    session_fuzzer, session_bias = make_part("fuzzer", fuzzer), make_part("bias", bias)
-    task = load_task(domain, problem, unit_cost=unit_cost, seconds=seconds)
+    config = make_config(options or FuzzOptions(), domain=domain, problem=problem)
+    config = config.replace(policy=config.policy or _DEFAULT_POLICY)
+    budget = Budget(seconds=config.seconds)
+    bench = set_up(config, budget)
     if not quiet:
-        warn(task.warnings)
-    made_by = {
-        "fuzzer": repr(session_fuzzer),
-        "bias": repr(session_bias),
-        "policy": policy,
-        "seed": seed,
-        "unit_cost": unit_cost,
-    }
-    known = []
+        warn(bench.warnings)
+    pool = bench.fuzz(budget)
+    made_by = _made_by(bench, pool)
     if resume:
         _check_settings(out, read_made_by(out), made_by)
-        known = read_pool(out, task)
-    left = None if seconds is None else max(0.0, seconds - (time.perf_counter() - start))
-    bound = bind_guarded(part, task)
-    if not quiet:
-        warn(warnings_of(bound))
-    graph = PolicyGraph(task, bound, recheck=recheck)
-    with PoolWriter(out, made_by=made_by, keep=len(known)) as writer, StatusLine(quiet=quiet) as status:
-        session = Fuzz(
-            graph,
-            session_fuzzer,
-            session_bias,
-            seed=seed,
-            size=pool,
-            max_seconds=left,
-            known=known,
-            on_progress=lambda progress: status.show(_status(progress, left)),
-        )
-        found = len(known)
+        pool = bench.fuzz(budget, known=read_pool(out, bench.task))
+    found = len(pool.known)
+    with PoolWriter(out, made_by=made_by, keep=found) as writer, StatusLine(quiet=quiet) as status:
+        pool.on_progress = lambda progress: status.show(_status(progress, config.seconds))
         try:
-            for entry in session:
+            for entry in pool:
                 writer.write(entry)
                 found = max(found, entry.id + 1)
         except KeyboardInterrupt:
+            status.erase()
             note(f"interrupted: {found} states are saved in {out}; --resume continues", quiet=quiet)
             return ExitCode.INTERRUPTED
-    spent = time.perf_counter() - start
-    if session.bound_hit:
+    _sum_up(bench, pool, found, out, time.perf_counter() - start, json=json, quiet=quiet)
+    return ExitCode.NOTHING_FOUND
+
+
+def _made_by(bench: "Bench", pool: "Fuzz") -> dict[str, object]:
+    return {
+        "fuzzer": repr(pool.fuzzer),
+        "bias": repr(pool.bias),
+        "policy": bench.config.policy,
+        "seed": bench.config.seed,
+        "unit_cost": bench.unit_cost,
+    }
+
+
+def _sum_up(
+    bench: "Bench", pool: "Fuzz", found: int, out: Path, seconds: float, *, json: bool, quiet: bool
+) -> None:
+    from misstep.answers.guard import failures_of
+
+    if pool.bound_hit:
         warn(["some exact distances were too far to search; lower bounds took their place"])
-    if failures := failures_of(bound):
+    if failures := failures_of(bench.policy):
         state, reason = next(iter(failures.items()))
         warn([f"the policy failed on {len(failures)} states, such as {state}: {reason}"])
     if json:
-        emit_json(
-            {
-                "pool": found,
-                "seed": seed,
-                "stopped": session.stopped,
-                "bound_hit": session.bound_hit,
-                "states_asked": graph.states_asked,
-                "seconds": round(spent, 6),
-                "policy_seconds": round(graph.policy_seconds, 6),
-                "out": str(out),
-            }
-        )
-    else:
-        why = {"full": "", "exhausted": "; no new states were found for a long time"}
-        reason = why.get(session.stopped, f"; the limit on {session.stopped} was hit")
-        note(f"{found} states in {out} (seed {seed}, {spent:.2f} s{reason})", quiet=quiet)
-    return ExitCode.NOTHING_FOUND
+        result: dict[str, Any] = {
+            "pool": found,
+            "seed": bench.config.seed,
+            "stopped": pool.stopped,
+            "bound_hit": pool.bound_hit,
+            "states_asked": bench.graph.states_asked,
+            "seconds": round(seconds, 6),
+            "policy_seconds": round(bench.graph.policy_seconds, 6),
+            "out": str(out),
+        }
+        emit_json(result)
+        return
+    why = {"full": "", "exhausted": "; no new states were found for a long time"}
+    reason = why.get(pool.stopped, f"; the limit on {pool.stopped} was hit")
+    print(f"{found} states in {out} (seed {bench.config.seed}, {seconds:.2f} s{reason})")
 
 
 def _status(progress: "FuzzProgress", seconds: float | None) -> str:

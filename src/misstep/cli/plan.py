@@ -8,7 +8,6 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.loading import load_task
 from misstep.cli.options import (
     MAX_COUNT,
     DomainFile,
@@ -22,13 +21,12 @@ from misstep.cli.options import (
 )
 from misstep.cli.output import emit_json, note, warn, write_plan
 from misstep.errors import LimitReached
+from misstep.loading import load_task
 
 if TYPE_CHECKING:
     from misstep._core import SearchResult
     from misstep.planners.fast_downward import ExternalResult, FastDownward
     from misstep.planners.native import NativeSearch
-
-_MIN_SECONDS = 0.001
 
 
 def plan(
@@ -54,19 +52,18 @@ def plan(
 
     Example: misstep plan domain.pddl problem.pddl --search astar:lmcut --seconds 60
     """
-    from misstep.planners.native import Limits
+    from misstep._core import Budget
     from misstep.plugins import make_part
 
     start = time.perf_counter()
+    budget = Budget(seconds=seconds, expansions=max_expansions, memory_mb=memory_mb)
     algorithm: NativeSearch | FastDownward = make_part("search", search)
     result: SearchResult | ExternalResult | None = None
     warnings: list[str] = []
     try:
-        task = load_task(domain, problem, unit_cost=unit_cost, seconds=seconds, memory_mb=memory_mb)
+        task = load_task(domain, problem, unit_cost=unit_cost, budget=budget)
         warnings = task.warnings
-        left = None if seconds is None else max(_MIN_SECONDS, seconds - (time.perf_counter() - start))
-        limits = Limits(max_expansions, left, memory_mb)
-        result = algorithm.run(task, limits=limits, seed=seed)
+        result = algorithm.run(task, budget=budget, seed=seed)
     except LimitReached as reached:
         warnings = [*warnings, str(reached)]
         limit: str | None = reached.limit

@@ -7,11 +7,11 @@ from cyclopts import Parameter
 
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import Json, Quiet
-from misstep.cli.output import emit_json, note
+from misstep.cli.output import emit_json
 
 
 def replay(
-    run: Annotated[Path, Parameter(help="A run directory.")],
+    record: Annotated[Path, Parameter(help="The directory of a record.")],
     bug: Annotated[str | None, Parameter(help="One bug; all by default.")] = None,
     /,
     *,
@@ -21,35 +21,39 @@ def replay(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Ask the policy again: still a bug, changed, or fixed? Exit code 1 where a bug is left.
+    """Ask the policy again: still a bug, or fixed? Exit code 1 where a bug is left.
 
     Example: misstep replay runs/line-001 12
     """
-    from misstep.record.replay import Rerun
-    from misstep.record.verify import runs_in
+    from misstep.bound import cost_text
+    from misstep.record.record import records_in
+    from misstep.record.replay import STATUS, open_replay
+    from misstep.reports.show import show_replayed
+    from misstep.reports.words import does
 
-    replayed = []
-    for folder in runs_in(run):
-        again = Rerun.open(folder, policy=policy)
-        replayed += again.replay(again.bugs(bug))
-    counts = {status: sum(r.status == status for r in replayed) for status in ("bug", "changed", "fixed")}
+    counts = dict.fromkeys(STATUS, 0)
+    rows = []
+    for folder in records_in(record):
+        again = open_replay(folder, policy=policy)
+        certificates = again.bugs(bug)
+        for found in again.ask(certificates):
+            counts[found.status] += 1
+            rows.append(found.as_json())
+            if json:
+                continue
+            cost = f" ({cost_text(found.cost.lo)})" if found.run.outcome == "solved" else ""
+            print(
+                f"bug {found.id}: {STATUS[found.status]} (the policy {does(found.run.outcome)}{cost}; a plan "
+                f"of cost {cost_text(found.best.hi)} exists)"
+            )
+            if found.reason is not None:
+                print(f"  {found.reason}")
+            if bug is not None and not quiet:
+                print("\n".join(show_replayed(again, found, certificates[found.id])))
     if json:
-        bugs = [
-            {
-                "id": r.id,
-                "status": r.status,
-                "outcome": r.run.outcome,
-                "cost": r.cost.as_json(),
-                "best": r.best.as_json(),
-            }
-            for r in replayed
-        ]
-        emit_json({"replayed": len(replayed), **counts, "bugs": bugs})
+        emit_json({"replayed": len(rows), **counts, "bugs": rows})
     else:
-        for r in replayed:
-            does = f"costs {r.cost.lo:g}" if r.run.outcome == "solved" else r.run.outcome
-            print(f"bug {r.id}: {r.status} (the policy: {does}; a plan of cost {r.best.hi:g} exists)")
-        note(", ".join(f"{count} {status}" for status, count in counts.items()), quiet=quiet)
-    if not replayed:
+        print(", ".join(f"{count} {STATUS[name]}" for name, count in counts.items() if count) or "no bugs")
+    if not rows:
         return ExitCode.NOTHING_TESTED
     return ExitCode.BUGS_FOUND if counts["bug"] + counts["changed"] else ExitCode.NOTHING_FOUND

@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
-from cyclopts.validators import Number
 
+from misstep.cli.config_options import RunOptions, make_config
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.loading import load_task
-from misstep.cli.options import DomainFile, Json, PolicyText, ProblemFile, Quiet, Seconds, UnitCost
+from misstep.cli.options import DomainFile, Json, ProblemFile, Quiet
 from misstep.cli.output import emit_json, note, warn
 
 if TYPE_CHECKING:
@@ -20,9 +19,9 @@ _MEANING = {
     "loop": "the policy came back to a state where it was before: it never reaches the goal",
     "stuck": "the policy gave no action",
     "illegal": "the policy's answer is not an applicable action",
-    "failed": "the policy gave no decision",
     "dead-end": "from here the goal cannot be reached any more (h^max is infinite)",
     "cut-off": "a limit ended the run",
+    "failed": "the policy failed to answer",
 }
 
 
@@ -31,11 +30,7 @@ def run(
     problem: ProblemFile = None,
     /,
     *,
-    policy: PolicyText,
-    max_steps: Annotated[int, Parameter(validator=Number(gt=0, lt=2**31), help="The longest run.")] = 10_000,
-    seconds: Seconds = None,
-    unit_cost: UnitCost = False,
-    recheck: Annotated[bool, Parameter(help="Ask some states twice to notice randomness.")] = True,
+    options: Annotated[RunOptions | None, Parameter(name="*")] = None,
     states: Annotated[bool, Parameter(negative="", help="Show the state after each action.")] = False,
     out: Annotated[Path | None, Parameter(help="Write the plan to this file.")] = None,
     json: Json = False,
@@ -45,24 +40,21 @@ def run(
 
     Example: misstep run domain.pddl problem.pddl --policy asnet:trained.policy
     """
-    from misstep._core import PolicyGraph
-    from misstep.answers.guard import bind_guarded, reason_of_run, warnings_of
+    from misstep.answers.guard import reason_of_run
+    from misstep.bench import set_up
+    from misstep.budget import Budget
     from misstep.cli.output import write_plan
-    from misstep.policy import make_policy_part, wants_unit_cost
 
     start = time.perf_counter()
-    part = make_policy_part(policy)
-    task = load_task(domain, problem, unit_cost=unit_cost or wants_unit_cost(part), seconds=seconds)
+    config = make_config(options or RunOptions(), domain=domain, problem=problem)
+    budget = Budget(seconds=config.seconds)
+    bench = set_up(config, budget)
     if not quiet:
-        warn(task.warnings)
-    bound = bind_guarded(part, task)
-    if not quiet:
-        warn(warnings_of(bound))
-    graph = PolicyGraph(task, bound, recheck=recheck)
-    left = None if seconds is None else max(0.0, seconds - (time.perf_counter() - start))
-    runs = graph.run(task.batch([task.initial_state]), max_steps=max_steps, max_seconds=left)
+        warn(bench.warnings)
+    graph, task = bench.graph, bench.task
+    runs = graph.run(task.batch([task.initial_state]), max_steps=config.max_steps, budget=budget)
     found = runs[0] if runs else None
-    reason = None if found is None else reason_of_run(bound, found)
+    reason = None if found is None else reason_of_run(bench.policy, found)
     spent = time.perf_counter() - start
     solved = found is not None and found.outcome == "solved"
     plan = [] if found is None else found.actions

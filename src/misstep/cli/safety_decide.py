@@ -59,9 +59,10 @@ def decide(
 
     Example: misstep safety decide model.jani --properties p.jani --state initial --radius inf
     """
-    from misstep._core import Decider
+    from misstep._core import Budget, Decider
 
     started = time.perf_counter()
+    budget = Budget(seconds=seconds, expansions=max_expansions, memory_mb=memory_mb)
     r = parse_radius(radius)
     task = reading.load(model)
     native_policy = find_policy(policy, task, filter=filter)
@@ -70,12 +71,10 @@ def decide(
     game = task.game(native_policy, horizon=horizon)
     s = _find_state(state, task, game, seed)
     judge = Decider(game, decider)
-    verdict, limit, expanded, _ = judge.decide(
-        s, r, max_expansions=max_expansions, max_seconds=seconds, max_memory_mb=memory_mb
-    )
+    verdict, limit, expanded, _ = judge.decide(s, r, budget=budget)
     minimal = None
     if native_policy is not None and verdict != "unknown":
-        minimal = judge.minimal_radius(s, max_expansions=max_expansions, max_seconds=seconds)
+        minimal = judge.minimal_radius(s, budget=budget)
     result: dict[str, Any] = {
         "verdict": verdict,
         "radius": "inf" if r is None else r,

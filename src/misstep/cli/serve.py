@@ -8,7 +8,6 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.loading import load_task
 from misstep.cli.options import MAX_SECONDS, DomainFile, Json, PolicyText, ProblemFile, Quiet, UnitCost
 from misstep.cli.output import emit_json, note, warn
 
@@ -35,18 +34,18 @@ def serve(
     otherwise. Test it with --policy remote:ADDRESS.
     Example: misstep serve domain.pddl problem.pddl --policy asnet:trained.policy --address localhost:50051
     """
-    from misstep.answers.guard import bind_guarded, warnings_of
-    from misstep.policy import make_policy_part, wants_unit_cost
+    from misstep.answers.guard import guarded
+    from misstep.bench import set_up
+    from misstep.budget import Budget
+    from misstep.config import Config
     from misstep.remote.server import PolicyServer
 
-    part = make_policy_part(policy)
-    task = load_task(domain, problem, unit_cost=unit_cost or wants_unit_cost(part))
+    config = Config(domain=domain, problem=problem, policy=policy, unit_cost=unit_cost)
+    bench = set_up(config, Budget())
+    task = bench.task
     if not quiet:
-        warn(task.warnings)
-    bound = bind_guarded(part, task, max_seconds=max_seconds)
-    if not quiet:
-        warn(warnings_of(bound))
-    server = PolicyServer(task, bound, address=address)
+        warn(bench.warnings)
+    server = PolicyServer(task, guarded(bench.policy, task, max_seconds=max_seconds), address=address)
     if not server.address.is_local:
         warn([f"{server.address} can be reached from other machines, by anybody and without encryption"])
     try:

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from misstep._core import Decider, SafetyFuzzer
+from misstep._core import Budget, Decider, SafetyFuzzer
 from misstep.bundled.models import BUNDLED, generate
 from misstep.experiments.figures import bars, coverage, scatter
 from misstep.formats.jani import JaniTask
-from misstep.safety.analysis import Analyst, Budget
+from misstep.safety.analysis import Analyst
 from misstep.safety.model import SafetyTask
 from misstep.safety.policy import network_policy, zoo_file
 
@@ -116,9 +116,8 @@ def deciding(bench: Bench, plan: Plan) -> list[dict[str, Any]]:
             decider = Decider(game, name)
             s = game.add(list(values))
             begin = time.perf_counter()
-            verdict, limit, expanded, _ = decider.decide(
-                s, radius, max_expansions=plan.max_expansions, max_seconds=plan.max_seconds
-            )
+            budget = Budget(seconds=plan.max_seconds, expansions=plan.max_expansions)
+            verdict, limit, expanded, _ = decider.decide(s, radius, budget=budget)
             seconds = time.perf_counter() - begin
             row = {"bench": bench.name, "state": index, "decider": label(name, radius), "verdict": verdict}
             rows.append({**row, "limit": limit, "expanded": expanded, "seconds": seconds})
@@ -131,8 +130,10 @@ def faults(bench: Bench, plan: Plan) -> list[dict[str, Any]]:
     for index, run in enumerate(bench.runs[: plan.paths]):
         for name, radius in DECIDERS:
             game = bench.game()
-            budget = Budget(plan.max_expansions, plan.max_seconds)
-            analyst = Analyst(game, Decider(game, name), radius=radius, budget=budget)
+            budget = Budget(expansions=plan.max_expansions)
+            analyst = Analyst(
+                game, Decider(game, name), radius=radius, budget=budget, max_seconds=plan.max_seconds
+            )
             states = [game.add(values) for values in run]
             begin = time.perf_counter()
             found = analyst.analyse(states)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from misstep._core import State
+from misstep.events import Family
 from misstep.task import Task
 
 
@@ -23,17 +24,6 @@ class BugSummary:
     """Of the policy's run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
-    """Bugs in which the same goes wrong. The representative has the shortest run."""
-
-    outcome: str
-    schema: str | None
-    region: int
-    members: tuple[int, ...]
-    representative: int
-
-
 def families(task: Task, bugs: Sequence[BugSummary]) -> list[Family]:
     """Bugs with the same outcome, the same schema at fault and in the same region; large families first."""
     region = regions(task, [bug.state for bug in bugs])
@@ -41,8 +31,14 @@ def families(task: Task, bugs: Sequence[BugSummary]) -> list[Family]:
     for bug in bugs:
         groups.setdefault((bug.outcome, bug.schema, region[bug.state]), []).append(bug)
     found = [
-        Family(*key, tuple(bug.id for bug in group), min(group, key=lambda bug: (bug.steps, bug.id)).id)
-        for key, group in groups.items()
+        Family(
+            outcome=outcome,
+            schema=schema,
+            region=number,
+            members=tuple(bug.id for bug in group),
+            representative=min(group, key=lambda bug: (bug.steps, bug.id)).id,
+        )
+        for (outcome, schema, number), group in groups.items()
     ]
     return sorted(found, key=lambda family: (-len(family.members), family.representative))
 

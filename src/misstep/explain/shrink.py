@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from misstep._core import Action, State, improve_plan
+from misstep._core import Action, Budget, State, improve_plan
 from misstep.formats.sas import with_goal
-from misstep.judge import Verdict
+from misstep.judge import Judgement
 from misstep.lab import Lab
 from misstep.oracle import Case, Panel, open_case
 from misstep.pool import PoolEntry
@@ -17,7 +17,7 @@ class Shrunk:
     """A bug state from which as little as possible happens until the misstep."""
 
     case: Case
-    verdict: Verdict
+    judgement: Judgement
     walk: tuple[Action, ...] | None
     """From the initial state; None where the pool does not say how the bug was reached."""
     steps_on_run: int
@@ -25,7 +25,12 @@ class Shrunk:
 
 
 def shrink(
-    panel: Panel, case: Case, walk: Sequence[Action] | None, *, max_expansions: int = 20_000
+    lab: Lab,
+    panel: Panel[State, Case],
+    case: Case,
+    walk: Sequence[Action] | None,
+    *,
+    max_expansions: int = 20_000,
 ) -> Shrunk:
     """The latest state on a bug's run that the oracles prove to be a bug too, with a shorter walk to it.
 
@@ -33,23 +38,22 @@ def shrink(
     latest one is found by bisection. Where the oracles cannot decide it may be missed; what is returned is
     proven.
     """
-    lab = panel.lab
     states, actions = case.run.states, case.run.actions
     end = len(actions) if case.run.outcome in ("stuck", "illegal") else len(actions) - 1
     good, bad = end + 1, 0
-    found, verdict = case, panel.test(case).verdict
+    found, judgement = case, panel.test(case)
     while good - bad > 1:
         middle = (good + bad) // 2
-        candidate = _case(lab, case.entry, states[middle])
-        outcome = None if candidate is None else panel.test(candidate)
-        if candidate is not None and outcome is not None and outcome.verdict.is_bug:
-            bad, found, verdict = middle, candidate, outcome.verdict
+        candidate = _case(lab, states[middle])
+        word = None if candidate is None else panel.test(candidate)
+        if candidate is not None and word is not None and word.is_bug:
+            bad, found, judgement = middle, candidate, word
         else:
             good = middle
     if walk is None:
-        return Shrunk(found, verdict, None, bad)
+        return Shrunk(found, judgement, None, bad)
     whole = [*walk, *actions[:bad]]
-    return Shrunk(found, verdict, _shorter(lab.task, whole, found.entry.state, max_expansions), bad)
+    return Shrunk(found, judgement, _shorter(lab.task, whole, found.state, max_expansions), bad)
 
 
 def walk_to(lab: Lab, entry: PoolEntry) -> tuple[Action, ...] | None:
@@ -64,11 +68,10 @@ def walk_to(lab: Lab, entry: PoolEntry) -> tuple[Action, ...] | None:
     return tuple(action for walk in reversed(walks) for action in walk)
 
 
-def _case(lab: Lab, entry: PoolEntry, state: State) -> Case | None:
+def _case(lab: Lab, state: State) -> Case | None:
+    """A state on the run is no pool state: it has an entry of its own, without origin."""
     runs = lab.run([state])
-    if not runs:
-        return None
-    return open_case(lab, PoolEntry(entry.id, state, entry.parent, entry.walk), runs[0])
+    return open_case(lab, PoolEntry(0, state), runs[0]) if runs else None
 
 
 def _shorter(task: Task, walk: Sequence[Action], goal: State, max_expansions: int) -> tuple[Action, ...]:
@@ -76,5 +79,5 @@ def _shorter(task: Task, walk: Sequence[Action], goal: State, max_expansions: in
     towards = Task(with_goal(task.sas, dict(enumerate(goal.values))), source=task.source)
     by_index = [towards.actions[action.index] for action in walk]
     start = towards.state_from_values(task.initial_state.values)
-    result = improve_plan(towards, start, by_index, max_expansions=max_expansions)
+    result = improve_plan(towards, start, by_index, budget=Budget(expansions=max_expansions))
     return tuple(task.actions[action.index] for action in result.plan)

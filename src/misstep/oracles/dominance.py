@@ -25,9 +25,9 @@ class Morph:
     max_transitions: int = option(10_000, "of a merged factor")
     max_seconds: float = option(60.0, "for the dominance function")
 
-    def bind(self, lab: Lab, /) -> "BoundMorph":
+    def bind(self, lab: Lab, /) -> "MorphOracle":
         """The oracle on a lab; computes the dominance function."""
-        return BoundMorph(self, lab, dominance_of(lab, self))
+        return MorphOracle(self, lab, dominance_of(lab, self))
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ class Bounds:
     max_seconds: float = option(60.0, "for the dominance function")
     maximise_gap: bool = option(False, "go on with known bugs for larger gaps")
 
-    def bind(self, lab: Lab, /) -> "BoundBounds":
+    def bind(self, lab: Lab, /) -> "BoundsOracle":
         """The oracle on a lab; computes the dominance function."""
         dominance = dominance_of(lab, self)
         store = BoundStore(dominance, lookahead=self.lookahead, maximise_gap=self.maximise_gap)
-        return BoundBounds(self, lab, store)
+        return BoundsOracle(self, lab, store)
 
 
 def dominance_of(lab: Lab, part: Morph | Bounds) -> Dominance:
@@ -56,9 +56,7 @@ def dominance_of(lab: Lab, part: Morph | Bounds) -> Dominance:
             lab.task,
             factors=part.factors,
             max_transitions=part.max_transitions,
-            max_seconds=lab.seconds_left(part.max_seconds),
-            max_memory_mb=lab.max_memory_mb,
-            stop=lab.stop,
+            budget=lab.budget.part(seconds=part.max_seconds),
         )
         if made.limit is not None:
             lab.limits_hit.add(f"dominance: {made.limit}")
@@ -68,16 +66,16 @@ def dominance_of(lab: Lab, part: Morph | Bounds) -> Dominance:
 
 
 @dataclass(frozen=True, slots=True)
-class BoundMorph:
+class MorphOracle:
     """The oracle at work (Algorithm 1)."""
 
     part: Morph
     lab: Lab
     dominance: Dominance
 
-    def claims(self, case: Case, /) -> Iterator[Claim]:
+    def claims(self, case: Case, /) -> Iterator[Claim[State]]:
         """A plan carried over from a morphed state on which the policy does better."""
-        state = case.entry.state
+        state = case.state
         morphs = self.dominance.morph(state, most=self.part.most, seed=self.lab.seed + case.entry.id)
         for morphed, value in morphs:
             below = min(case.cost.lo, self.lab.best(state).hi) + value
@@ -94,28 +92,34 @@ class BoundMorph:
 
 
 @dataclass(frozen=True, slots=True)
-class BoundBounds:
+class BoundsOracle:
     """The oracle at work (Algorithms 3 to 5)."""
 
     part: Bounds
     lab: Lab
     store: BoundStore
 
-    def claims(self, case: Case, /) -> Iterator[Claim]:
+    def claims(self, case: Case, /) -> Iterator[Claim[State]]:
         """Plans of the case's state, and of pool states that it helps to decide about."""
         run = case.run
-        self.store.add_run(
-            run.states, run.actions, run.outcome, max_seconds=self.lab.seconds_left(), stop=self.lab.stop
-        )
-        yield from self._flagged(case.entry.state)
+        self.store.add_run(run.states, run.actions, run.outcome, budget=self.lab.budget)
+        yield from self._flagged(case.state)
 
-    def learn(self, claim: Claim, /) -> Iterator[Claim]:
-        """A plan from elsewhere bounds other states too."""
+    def restore(self, case: Case, /) -> None:
+        """Notes the run as `claims` does; what followed from it comes from the record."""
+        run = case.run
+        self.store.add_run(run.states, run.actions, run.outcome)
+        self.store.take_flagged()
+
+    def learn(self, claim: Claim[State], /) -> Iterator[Claim[State]]:
+        """A plan of a test state from elsewhere bounds other states too. Runs are noted with their case."""
+        if claim.oracle == "policy" or not self.lab.is_in_pool(claim.state):
+            return
         if isinstance(claim.evidence, Plan) and claim.evidence.cost < self.store.bound(claim.state):
             self.store.add_plan(claim.state, list(claim.evidence.actions))
             yield from self._flagged(None)
 
-    def _flagged(self, wanted: State | None) -> Iterator[Claim]:
+    def _flagged(self, wanted: State | None) -> Iterator[Claim[State]]:
         states = [s for s in self.store.take_flagged() if s != wanted and self.lab.is_in_pool(s)]
         if wanted is not None:
             states.append(wanted)  # the last one: nobody listens any more once the case is decided

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from misstep._core import improve_plan
+from misstep._core import State, improve_plan
+from misstep.budget import Budget
 from misstep.claim import Claim, plan_claim
 from misstep.lab import Lab
 from misstep.oracle import Case
-from misstep.planners.native import EnforcedHillClimbing, Limits
+from misstep.planners.native import EnforcedHillClimbing
 from misstep.plugins import option
 
 
@@ -21,9 +22,9 @@ class Improve:
     max_seconds: float = option(60.0, "for one state")
     max_memory_mb: int = option(2048, "for one state")
 
-    def bind(self, lab: Lab, /) -> "BoundImprove":
+    def bind(self, lab: Lab, /) -> "ImproveOracle":
         """The oracle on a lab."""
-        return BoundImprove(self, lab)
+        return ImproveOracle(self, lab)
 
 
 @dataclass(frozen=True)
@@ -32,22 +33,22 @@ class ImproveOrClimb(Improve):
 
     name = "improve/ehc"
 
-    def bind(self, lab: Lab, /) -> "BoundImprove":
+    def bind(self, lab: Lab, /) -> "ImproveOracle":
         """The oracle on a lab."""
-        return BoundImprove(self, lab, climb=EnforcedHillClimbing())
+        return ImproveOracle(self, lab, climb=EnforcedHillClimbing())
 
 
 @dataclass(frozen=True, slots=True)
-class BoundImprove:
+class ImproveOracle:
     """The oracle at work."""
 
     part: Improve
     lab: Lab
     climb: EnforcedHillClimbing | None = None
 
-    def claims(self, case: Case, /) -> Iterator[Claim]:
+    def claims(self, case: Case, /) -> Iterator[Claim[State]]:
         """A better plan, where one was found."""
-        state = case.entry.state
+        state = case.state
         plan = self.lab.plan(state)
         if plan is None:
             yield from self._climbed(case)
@@ -56,31 +57,32 @@ class BoundImprove:
             self.lab.task,
             state,
             list(plan),
-            max_expansions=self._max_expansions(),
-            max_seconds=self.lab.seconds_left(self.part.max_seconds),
-            max_memory_mb=self.part.max_memory_mb,
+            budget=self._budget(self._max_expansions()),
             enough=int(self.lab.best(state).lo),
-            stop=self.lab.stop,
         )
+        self.lab.spend(result.expanded * (len(self.lab.task.actions) + 1))
         if result.limit is not None:
             self.lab.limits_hit.add(f"{self.part.name}: {result.limit}")
         yield plan_claim(state, result.plan, self.part.name)
 
+    def _budget(self, expansions: int) -> Budget:
+        part = self.part
+        return self.lab.budget.part(
+            seconds=part.max_seconds, expansions=expansions, memory_mb=part.max_memory_mb
+        )
+
     def _max_expansions(self) -> int:
         return int(min(self.part.max_expansions, 1 + self.part.effort // (len(self.lab.task.actions) + 1)))
 
-    def _climbed(self, case: Case) -> Iterator[Claim]:
+    def _climbed(self, case: Case) -> Iterator[Claim[State]]:
         if self.climb is None:
             return
-        state, task = case.entry.state, self.lab.task
+        state, task = case.state, self.lab.task
         # An expansion evaluates all successors, each in time that grows with the actions of the task.
         work = (len(task.actions) + 1) * (len(task.applicable(state)) + 1)
-        limits = Limits(
-            int(1 + 2 * self.part.effort // work),
-            self.lab.seconds_left(self.part.max_seconds),
-            self.part.max_memory_mb,
-        )
-        found = self.climb.run(task, state=state, limits=limits)
+        budget = self._budget(int(1 + 2 * self.part.effort // work))
+        found = self.climb.run(task, state=state, budget=budget)
+        self.lab.spend(found.expanded * work)
         if found.limit is not None:
             self.lab.limits_hit.add(f"{self.part.name}: {found.limit}")
         if found.outcome == "solved":

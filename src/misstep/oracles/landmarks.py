@@ -3,31 +3,30 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from misstep._core import State
 from misstep.claim import Claim
 from misstep.lab import Lab
 from misstep.oracle import Case
 
 
 @dataclass(frozen=True)
-class LandmarkBound:
+class Landmarks:
     """LM-cut (Helmert & Domshlak 2009): clears a state whose landmarks cost as much as the policy does."""
 
     name = "landmarks"
 
-    def bind(self, lab: Lab, /) -> "BoundLandmarks":
+    def bind(self, lab: Lab, /) -> "LandmarksOracle":
         """The oracle on a lab."""
-        return BoundLandmarks(lab)
+        return LandmarksOracle(lab)
 
 
 @dataclass(frozen=True, slots=True)
-class BoundLandmarks:
+class LandmarksOracle:
     """The oracle at work."""
 
     lab: Lab
 
-    def claims(self, case: Case, /) -> Iterator[Claim]:
-        """One claim with landmarks, or that the state is a dead end."""
-        self.lab.claim_landmarks(case.entry.state)
-        claim = self.lab.lower(case.entry.state)
-        if claim is not None:
-            yield claim
+    def claims(self, case: Case, /) -> Iterator[Claim[State]]:
+        """Nothing is left to claim: the lab knows the landmarks of a state once anybody asked for them."""
+        self.lab.claim_landmarks(case.state)
+        return iter(())

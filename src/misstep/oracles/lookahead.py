@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from misstep._core import State
 from misstep.claim import Claim, plan_claim
 from misstep.lab import Lab
 from misstep.oracle import Case
@@ -18,29 +19,28 @@ class Lookahead:
     depth: int = option(2, "free choices before the policy takes over")
     max_seconds: float = option(60.0, "for one state")
 
-    def bind(self, lab: Lab, /) -> "BoundLookahead":
+    def bind(self, lab: Lab, /) -> "LookaheadOracle":
         """The oracle on a lab."""
-        return BoundLookahead(self, lab)
+        return LookaheadOracle(self, lab)
 
 
 @dataclass(frozen=True, slots=True)
-class BoundLookahead:
+class LookaheadOracle:
     """The oracle at work."""
 
     part: Lookahead
     lab: Lab
 
-    def claims(self, case: Case, /) -> Iterator[Claim]:
+    def claims(self, case: Case, /) -> Iterator[Claim[State]]:
         """The cheapest plan found, if it costs less than what is known."""
-        state = case.entry.state
+        state = case.state
         below = min(case.cost.lo, self.lab.best(state).hi)
         plan, limit = self.lab.graph.lookahead(
             state,
             depth=self.part.depth,
             below=None if below == math.inf else math.ceil(below),
             max_steps=self.lab.max_steps,
-            max_seconds=self.lab.seconds_left(self.part.max_seconds),
-            stop=self.lab.stop,
+            budget=self.lab.budget.part(seconds=self.part.max_seconds),
         )
         if limit is not None:
             self.lab.limits_hit.add(f"{self.part.name}: {limit}")

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from misstep._core import State
+from misstep._core import Budget, State
 from misstep.claim import Claim, Found, search_claims
 from misstep.lab import Lab
 from misstep.oracle import Case
-from misstep.planners.native import Limits
 from misstep.plugins import make_part, option
 from misstep.task import Task
 
@@ -18,7 +17,7 @@ class Search(Protocol):
     """A part of kind `search`."""
 
     def run(
-        self, task: Task, *, state: State | None, limits: Limits = Limits(), below: int | None = None
+        self, task: Task, *, state: State | None, budget: Budget | None = None, below: int | None = None
     ) -> Found:
         """Searches from a state."""
         ...
@@ -35,10 +34,10 @@ class Planner:
     max_seconds: float = option(60.0, "for one state")
     max_memory_mb: int = option(4096, "for one search")
 
-    def bind(self, lab: Lab, /) -> "BoundPlanner":
+    def bind(self, lab: Lab, /) -> "PlannerOracle":
         """The oracle on a lab."""
         search: Search = make_part("search", self.search)
-        return BoundPlanner(self, search, lab)
+        return PlannerOracle(self, search, lab)
 
 
 @dataclass(frozen=True)
@@ -48,15 +47,15 @@ class Perfect:
     name = "perfect"
     max_memory_mb: int = option(4096, "for one search")
 
-    def bind(self, lab: Lab, /) -> "BoundPlanner":
+    def bind(self, lab: Lab, /) -> "PlannerOracle":
         """The oracle on a lab."""
         part = Planner(max_seconds=float("inf"), max_memory_mb=self.max_memory_mb)
         search: Search = make_part("search", part.search)
-        return BoundPlanner(part, search, lab, name=self.name)
+        return PlannerOracle(part, search, lab, name=self.name)
 
 
 @dataclass(frozen=True, slots=True)
-class BoundPlanner:
+class PlannerOracle:
     """The oracle at work."""
 
     part: Planner
@@ -64,21 +63,22 @@ class BoundPlanner:
     lab: Lab
     name: str = "planner"
 
-    def claims(self, case: Case, /) -> Iterator[Claim]:
+    def claims(self, case: Case, /) -> Iterator[Claim[State]]:
         """The plan and the lower bound that the search found."""
-        state = case.entry.state
+        state = case.state
         # Plans that cost as much as the policy are of no interest.
         below = None if case.cost.hi == math.inf else math.ceil(case.cost.hi)
         found = self.search.run(
             self.lab.task,
             state=state,
-            limits=Limits(
-                self._max_expansions(state),
-                self.lab.seconds_left(self.part.max_seconds),
-                self.part.max_memory_mb,
+            budget=self.lab.budget.part(
+                seconds=self.part.max_seconds,
+                expansions=self._max_expansions(state),
+                memory_mb=self.part.max_memory_mb,
             ),
             below=below,
         )
+        self.lab.spend(found.expanded * self._effort(state))
         if found.limit not in (None, "bound"):
             note = getattr(found, "note", "")  # what an external planner has to say
             self.lab.limits_hit.add(f"{self.name}: {found.limit}" + (f" ({note})" if note else ""))
@@ -89,4 +89,10 @@ class BoundPlanner:
         if self.part.effort is None:
             return self.part.max_expansions
         most = math.inf if self.part.max_expansions is None else self.part.max_expansions
-        return int(min(most, max(1, self.part.effort // self.lab.expansion_effort(state))))
+        return int(min(most, max(1, self.part.effort // self._effort(state))))
+
+    def _effort(self, state: State) -> float:
+        """Of one expansion; landmarks are looked at only where their number counts."""
+        if self.part.effort is not None:
+            return self.lab.expansion_effort(state)
+        return float((len(self.lab.task.actions) + 1) * (len(self.lab.task.applicable(state)) + 1))

@@ -8,7 +8,7 @@ from misstep.claim import Claim, plan_claim
 from misstep.formats.sas import with_goal
 from misstep.lab import Lab
 from misstep.oracle import Case
-from misstep.planners.native import GreedyBestFirst, Limits
+from misstep.planners.native import GreedyBestFirst
 from misstep.plugins import option
 from misstep.pool import PoolEntry
 from misstep.task import Task
@@ -23,9 +23,9 @@ class Undo:
     max_seconds: float = option(10.0, "for that search")
     max_return: int = option(300, "expansions of a search for the way back where an action cannot be undone")
 
-    def bind(self, lab: Lab, /) -> "BoundUndo":
+    def bind(self, lab: Lab, /) -> "UndoOracle":
         """The oracle on a lab."""
-        return BoundUndo(self, lab, UndoProofs(lab.task))
+        return UndoOracle(self, lab, UndoProofs(lab.task))
 
 
 @dataclass(frozen=True)
@@ -34,20 +34,20 @@ class Inverse:
 
     name = "inverse"
 
-    def bind(self, lab: Lab, /) -> "BoundInverse":
+    def bind(self, lab: Lab, /) -> "InverseOracle":
         """The oracle on a lab."""
-        return BoundInverse(lab, UndoProofs(lab.task))
+        return InverseOracle(lab, UndoProofs(lab.task))
 
 
 @dataclass(frozen=True, slots=True)
-class BoundUndo:
+class UndoOracle:
     """The oracle at work."""
 
     part: Undo
     lab: Lab
     proofs: UndoProofs
 
-    def claims(self, case: Case, /) -> Iterator[Claim]:
+    def claims(self, case: Case, /) -> Iterator[Claim[State]]:
         """A plan over the nearest ancestor of which one is known, or over the initial state."""
         back: list[Action] = []
         at: PoolEntry | None = case.entry
@@ -60,7 +60,7 @@ class BoundUndo:
             plan = self._plan(parent)
             if plan is not None:
                 # Undoing may leave more than was there before, so the plan's actions stay applicable.
-                yield plan_claim(case.entry.state, [*back, *plan], self.part.name)
+                yield plan_claim(case.state, [*back, *plan], self.part.name)
                 return
             at = parent
 
@@ -74,29 +74,29 @@ class BoundUndo:
         used = self.lab.shared("used facts", lambda: _used_facts(task))
         goal = {variable: value for variable, value in enumerate(start.values) if (variable, value) in used}
         towards = Task(with_goal(task.sas, goal))
-        limits = Limits(self.part.max_return, self.lab.seconds_left(self.part.max_seconds))
-        found = GreedyBestFirst().run(towards, state=towards.state_from_values(end.values), limits=limits)
+        budget = self.lab.budget.part(seconds=self.part.max_seconds, expansions=self.part.max_return)
+        found = GreedyBestFirst().run(towards, state=towards.state_from_values(end.values), budget=budget)
         return [task.actions[a.index] for a in found.plan] if found.outcome == "solved" else None
 
     def _plan(self, entry: PoolEntry) -> tuple[Action, ...] | None:
         plan = self.lab.plan(entry.state)
         if plan is None and entry.parent is None:
-            limits = Limits(self.part.max_expansions, self.lab.seconds_left(self.part.max_seconds))
-            found = GreedyBestFirst().run(self.lab.task, state=entry.state, limits=limits)
+            budget = self.lab.budget.part(seconds=self.part.max_seconds, expansions=self.part.max_expansions)
+            found = GreedyBestFirst().run(self.lab.task, state=entry.state, budget=budget)
             if found.outcome == "solved":
-                self.lab.add(plan_claim(entry.state, found.plan, self.part.name))
+                self.lab.enter(plan_claim(entry.state, found.plan, self.part.name))
                 plan = tuple(found.plan)
         return plan
 
 
 @dataclass(frozen=True, slots=True)
-class BoundInverse:
+class InverseOracle:
     """The oracle at work."""
 
     lab: Lab
     proofs: UndoProofs
 
-    def claims(self, case: Case, /) -> Iterator[Claim]:
+    def claims(self, case: Case, /) -> Iterator[Claim[State]]:
         """The way back and the policy's run from the parent."""
         parent = self.lab.entry(case.entry.parent)
         if parent is None or not case.entry.walk:
@@ -104,7 +104,7 @@ class BoundInverse:
         back = way_back(self.lab, parent.state, case.entry.walk, self._inverse)
         runs = [] if back is None else self.lab.run([parent.state])
         if back is not None and runs and runs[0].outcome == "solved":
-            yield plan_claim(case.entry.state, [*back, *runs[0].actions], "inverse")
+            yield plan_claim(case.state, [*back, *runs[0].actions], "inverse")
 
     def _inverse(self, action: Action, before: State) -> list[Action] | None:
         inverse = self.proofs.inverse(action, before)

@@ -1,6 +1,7 @@
 """PDDL: a checked domain and problem as values, with errors that name file, line and column."""
 
 from misstep.pddl.domain import parse_domain, read_domain
+from misstep.pddl.given import is_pddl_text
 from misstep.pddl.model import (
     And,
     Atom,
@@ -35,6 +36,7 @@ __all__ = [
     "Signature",
     "Typed",
     "atoms_in",
+    "is_pddl_text",
     "parse_domain",
     "parse_problem",
     "read_domain",

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from misstep.formats.sexp import Form, Node, Source, Symbol, parse
 from misstep.pddl.formulas import EffectReader, read_condition
+from misstep.pddl.given import source_of
 from misstep.pddl.model import OBJECT, And, Domain, Formula, Schema, Signature
 from misstep.pddl.scope import Scope, split_typed
 from misstep.support.suggest import did_you_mean
@@ -26,8 +27,8 @@ UNHANDLED = frozenset(
 
 
 def read_domain(path: str | Path) -> Domain:
-    """Reads a domain file. The value serves any number of `read_problem` and `load` calls."""
-    return parse_domain(Source.read(path, kind="PDDL domain"))
+    """Reads a domain from a file or from PDDL text; it serves any number of `load` calls."""
+    return parse_domain(source_of(path, kind="PDDL domain"))
 
 
 def parse_domain(source: Source) -> Domain:

@@ -6,6 +6,7 @@ from pathlib import Path
 from misstep.formats.sexp import Form, Node, Source, Symbol, parse
 from misstep.pddl.domain import read_define, read_requirements
 from misstep.pddl.formulas import read_condition, read_cost
+from misstep.pddl.given import source_of
 from misstep.pddl.model import And, Atom, Domain, Formula, Not, Problem
 from misstep.pddl.scope import Scope
 from misstep.support.suggest import did_you_mean
@@ -14,8 +15,8 @@ _SECTIONS = (":domain", ":requirements", ":objects", ":init", ":goal", ":metric"
 
 
 def read_problem(path: str | Path, domain: Domain) -> Problem:
-    """Reads a problem file of this domain."""
-    return parse_problem(Source.read(path, kind="PDDL problem"), domain)
+    """Reads a problem of this domain from a file, or from PDDL text."""
+    return parse_problem(source_of(path, kind="PDDL problem"), domain)
 
 
 def parse_problem(source: Source, domain: Domain) -> Problem:

@@ -4,6 +4,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from misstep._core import Budget
 from misstep.errors import InputError, LimitReached
 from misstep.pddl import Domain, Problem, without_costs
 from misstep.support.process import Finished, run_bounded
@@ -17,8 +18,7 @@ def translate(
     problem: Problem,
     *,
     unit_cost: bool = False,
-    max_seconds: float | None = None,
-    max_memory_mb: int | None = None,
+    budget: Budget | None = None,
 ) -> str:
     """The SAS text of the task. All variables are kept, so that a state says everything that can change."""
     texts = without_costs(domain, problem) if unit_cost else (domain.source.text, problem.source.text)
@@ -30,21 +30,23 @@ def translate(
         finished = run_bounded(
             [sys.executable, "-m", "fast_downward.translate", *files],
             cwd=here,
-            max_seconds=max_seconds,
-            max_memory_mb=max_memory_mb,
+            budget=budget,
         )
         where = f"{domain.source.name}, {problem.source.name}"
-        if finished.timed_out:
+        if finished.limit == "seconds":
             raise LimitReached(
-                f"{where}: the translator was stopped after {max_seconds:g} seconds; "
+                f"{where}: the translator was stopped when its time was up; "
                 "allow more time or use a smaller problem",
                 "seconds",
             )
+        if finished.limit is not None:
+            raise LimitReached(f"{where}: the translator was stopped when somebody asked for it", "stopped")
         sas = here / "task.sas"
         if finished.exit_code == 0 and sas.exists():
             return sas.read_text(encoding="utf-8")
-        if _out_of_memory(finished, max_memory_mb):
-            allowed = "" if max_memory_mb is None else f" ({max_memory_mb} MB were allowed)"
+        allowed_mb = None if budget is None else budget.memory_mb
+        if _out_of_memory(finished, allowed_mb):
+            allowed = "" if allowed_mb is None else f" ({allowed_mb:g} MB were allowed)"
             raise LimitReached(
                 f"{where}: the translator ran out of memory{allowed}; allow more or use a smaller problem",
                 "memory",
@@ -55,10 +57,10 @@ def translate(
         raise InputError(f"{where}: {reason}:\n{_tail(finished.output)}")
 
 
-def _out_of_memory(finished: Finished, max_memory_mb: int | None) -> bool:
+def _out_of_memory(finished: Finished, allowed_mb: float | None) -> bool:
     if finished.exit_code == _OUT_OF_MEMORY or "MemoryError" in finished.output:
         return True
-    return max_memory_mb is not None and finished.exit_code < 0
+    return allowed_mb is not None and finished.exit_code < 0
 
 
 def _tail(output: str, *, lines: int = 12) -> str:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from misstep import _core
 from misstep.errors import InputError
-from misstep.planners.native import Limits
 from misstep.plugins import option
 from misstep.support.process import Finished, run_bounded
 from misstep.task import Task
@@ -31,7 +30,7 @@ class ExternalResult:
     plan: list[_core.Action] = field(default_factory=list)
     cost: int | None = None
     limit: str | None = None
-    """`seconds`, `memory`, `incomplete` where it gave up, `failed` where it crashed or its plan is wrong."""
+    """`seconds`, `memory`, `stopped`; `incomplete` where it gave up, `failed` where it crashed or erred."""
     note: str = ""
     """What happened, where there is something to say."""
     seconds: float = 0.0
@@ -55,7 +54,7 @@ class FastDownward:
         task: Task,
         *,
         state: _core.State | None = None,
-        limits: Limits = Limits(),
+        budget: _core.Budget | None = None,
         seed: int | None = None,
         below: int | None = None,
     ) -> ExternalResult:
@@ -69,9 +68,7 @@ class FastDownward:
             folder = Path(name)
             (folder / "task.sas").write_text(numbered_sas(task, state), encoding="utf-8")
             try:
-                finished = run_bounded(
-                    command, cwd=folder, max_seconds=limits.max_seconds, max_memory_mb=limits.max_memory_mb
-                )
+                finished = run_bounded(command, cwd=folder, budget=budget)
             except OSError as error:
                 raise InputError(f"search `{self}`: cannot start {command[0]}: {error.strerror}") from None
             plans = [path.read_text(errors="replace") for path in sorted(folder.glob("plan*"))]
@@ -166,7 +163,9 @@ def read_plan(task: Task, state: _core.State | None, text: str) -> list[_core.Ac
 
 def _reason(finished: Finished) -> tuple[str | None, str]:
     """Why there may be no plan, or no better one."""
-    if finished.timed_out or finished.exit_code in _OUT_OF_TIME:
+    if finished.limit == "stopped":
+        return "stopped", "the planner was stopped when somebody asked for it"
+    if finished.limit is not None or finished.exit_code in _OUT_OF_TIME:
         return "seconds", "the planner was stopped when its time was up"
     if finished.exit_code in _OUT_OF_MEMORY or "bad_alloc" in finished.output:
         return "memory", "the planner ran out of memory"

@@ -10,15 +10,6 @@ from misstep.task import Task
 HeuristicName: TypeAlias = Literal["blind", "hmax", "hadd", "ff", "lmcut"]
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a search may spend; nothing means no limit."""
-
-    max_expansions: int | None = None
-    max_seconds: float | None = None
-    max_memory_mb: int | None = None
-
-
 class NativeSearch:
     """What the searches share; `name` is how the core calls the algorithm."""
 
@@ -30,7 +21,7 @@ class NativeSearch:
         task: Task,
         *,
         state: _core.State | None = None,
-        limits: Limits = Limits(),
+        budget: _core.Budget | None = None,
         seed: int | None = None,
         below: int | None = None,
     ) -> _core.SearchResult:
@@ -38,16 +29,7 @@ class NativeSearch:
 
         An optimal search ends with the limit `bound` as soon as no plan can cost less than `below`.
         """
-        return _core.search(
-            task,
-            str(self),
-            state=state,
-            max_expansions=limits.max_expansions,
-            max_seconds=limits.max_seconds,
-            max_memory_mb=limits.max_memory_mb,
-            seed=seed,
-            below=below,
-        )
+        return _core.search(task, str(self), state=state, budget=budget, seed=seed, below=below)
 
     def __str__(self) -> str:
         return f"{self.name}:{self.heuristic}"

@@ -1,1 +1,1 @@
-"""What a test leaves behind: stores, certificates, checking and asking again."""
+"""What a test leaves behind: stores, records, certificates; checking them and asking the policy again."""

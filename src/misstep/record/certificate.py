@@ -1,89 +1,82 @@
-"""Certificates: what proves a bug or clears a state, as JSON that the trusted checker reads."""
+"""Certificates of classical tests: what proves a bug or clears a state, as the trusted checker reads it.
 
-from collections.abc import Sequence
+docs/certificates.md says field by field what they hold and what each proves.
+"""
+
 from typing import Any
 
-from misstep._core import Action, Run
-from misstep.bound import cost_as_json
-from misstep.claim import Claim, DeadEnd, Exhausted, Landmarks
+from misstep.bound import Bound, cost_as_json
+from misstep.claim import Claim, names, rests_on_search
 from misstep.explain.fault import Fault
-from misstep.judge import Verdict
+from misstep.judge import Judgement, Objective, Verdict
 from misstep.lab import Lab
 from misstep.oracle import Case
+from misstep.record.record import FORMAT
 from misstep.reference.certificate import digest
-
-FORMAT = 1
 
 
 def make_certificate(
-    lab: Lab, case: Case, verdict: Verdict, *, objective: str, fault: Fault | None = None, **about: object
+    lab: Lab,
+    case: Case,
+    judgement: Judgement,
+    *,
+    objective: Objective,
+    fault: Fault | None = None,
+    reason: str | None = None,
+    **about: object,
 ) -> dict[str, Any]:
-    """The certificate of a verdict; `about` says where it comes from (policy, seed, replay command, ...)."""
+    """The certificate of a verdict; `about` says where it comes from (policy, seed, replay command, ...).
+
+    `reason` says why an answer of the policy was no decision, where the run ended with one.
+    """
     entry, state = case.entry, case.entry.state
-    upper, lower = lab.upper(state), lab.lower(state)
+    upper = lab.upper(state)
     certificate: dict[str, Any] = {
         "format": FORMAT,
-        "verdict": str(verdict.kind),
-        "objective": objective,
-        "pool": {"id": entry.id, "parent": entry.parent, "walk": _names(entry.walk)},
+        "kind": "classical",
+        "verdict": str(judgement.verdict),
+        "objective": _objective(objective, case.cost, lab.best(state)),
+        "pool": {"id": entry.id, "parent": entry.parent, "walk": names(entry.walk)},
         "state": state.facts,
-        "run": _run(lab, case.run),
+        "run": _run(lab, case, reason),
         "cost": case.cost.as_json(),
-        "witness": None if upper is None else _names(lab.plan(state) or ()),
+        "witness": None if upper is None else names(lab.plan(state) or ()),
         "witness_oracle": None if upper is None else upper.oracle,
-        "lower": _evidence(lower),
+        "lower": _evidence(lab.lower(state)),
         "best": lab.best(state).as_json(),
-        "gap": verdict.gap.as_json(),
-        "fault": None if fault is None else _fault(fault),
+        "gap": judgement.gap.as_json(),
+        "fault": None if fault is None else fault.as_json(),
         **about,
     }
     certificate["sha256"] = digest(certificate)
     return certificate
 
 
-def is_search_based(certificate: dict[str, Any]) -> bool:
-    """Whether a lower bound in it is the word of a search, which cannot be re-checked."""
-    return bool(certificate["lower"]) and certificate["lower"]["kind"] == "search"
+def is_search_based(lab: Lab, case: Case, judgement: Judgement) -> bool:
+    """Whether a verdict rests on the word of a search, which cannot be re-checked."""
+    if judgement.verdict is Verdict.CLEARED:
+        return rests_on_search(lab.lower(case.state))
+    return case.run.outcome == "cut-off" and rests_on_search(lab.lower(case.run.states[-1]))
 
 
-def _run(lab: Lab, run: Run) -> dict[str, Any]:
-    written: dict[str, Any] = {"outcome": run.outcome, "actions": _names(run.actions)}
+def _objective(objective: Objective, cost: Bound, best: Bound) -> dict[str, Any]:
+    """The objective with its value at every end of the two intervals: all that the judge looked at."""
+    ends = sorted({cost.lo, cost.hi, best.lo, best.hi})
+    values = [[cost_as_json(end), cost_as_json(objective.value(end))] for end in ends]
+    return {"name": objective.name, "values": values}
+
+
+def _run(lab: Lab, case: Case, reason: str | None) -> dict[str, Any]:
+    run = case.run
+    written: dict[str, Any] = {"outcome": run.outcome, "actions": names(run.actions)}
     if run.outcome in ("stuck", "illegal"):
         written["answer"] = None if run.answer is None else run.answer.name
+    if reason is not None:
+        written["reason"] = reason
     if run.outcome == "cut-off":
         written["rest"] = _evidence(lab.lower(run.states[-1]))
     return written
 
 
-def _fault(fault: Fault) -> dict[str, Any]:
-    return {
-        "step": fault.step,
-        "action": None if fault.action is None else fault.action.name,
-        "schema": fault.schema,
-        "better": None if not fault.witness else fault.witness[0].name,
-        "witness": _names(fault.witness),
-        "lower": _evidence(fault.lower),
-    }
-
-
-def _evidence(claim: Claim | None) -> dict[str, Any] | None:
-    if claim is None:
-        return None
-    evidence = claim.evidence
-    if isinstance(evidence, DeadEnd):
-        return {"kind": "dead-end"}
-    if isinstance(evidence, Exhausted):
-        return {
-            "kind": "search",
-            "value": cost_as_json(claim.bound.lo),
-            "search": evidence.search,
-            "expanded": evidence.expanded,
-        }
-    if isinstance(evidence, Landmarks):
-        landmarks = [{"share": share, "actions": _names(actions)} for actions, share in evidence.cuts]
-        return {"kind": "landmarks", "value": cost_as_json(claim.bound.lo), "landmarks": landmarks}
-    return None
-
-
-def _names(actions: Sequence[Action]) -> list[str]:
-    return [action.name for action in actions]
+def _evidence(claim: Claim[Any] | None) -> dict[str, Any] | None:
+    return None if claim is None else claim.evidence.as_json(claim.bound)

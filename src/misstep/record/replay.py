@@ -1,56 +1,57 @@
-"""Run directories opened again: the same task, the same policy, the bugs that were found."""
+"""Records opened again: the same task, the same policy or another one, the bugs that were found."""
 
-import hashlib
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from misstep._core import PolicyGraph, Run, State
-from misstep.answers.guard import bind_guarded
+from misstep._core import Run, State
+from misstep.answers.guard import reason_of_run
+from misstep.bench import set_up
 from misstep.bound import Bound
+from misstep.budget import Budget
 from misstep.claim import plan_claim
+from misstep.config import Config
 from misstep.errors import InputError
-from misstep.judge import Objective, judge
+from misstep.judge import Judgement, Objective, judge
 from misstep.lab import Lab
+from misstep.loading import recorded_task
+from misstep.oracle import Case
 from misstep.plugins import make_part
-from misstep.policy import make_policy_part
-from misstep.record.store import BUGS, CONFIG, ENVIRONMENT, bug_files, read_object
-from misstep.task import Task, load, load_sas
+from misstep.policy import Policy
+from misstep.pool import PoolEntry
+from misstep.record.record import Record
+from misstep.task import Task
 
 
 @dataclass(slots=True)
-class Rerun:
-    """A run directory, its task and its policy (or another one)."""
+class Replay:
+    """A record, its task and its policy (or another one)."""
 
-    path: Path
-    config: dict[str, Any]
+    record: Record
+    config: Config
     task: Task
+    policy: Policy
     lab: Lab
     objective: Objective
 
     @classmethod
-    def open(cls, path: Path, *, policy: str | None = None) -> "Rerun":
-        """Loads the task and the policy again. InputError where they are gone or not the same any more."""
-        config = read_config(path)
-        task = _load(path, config)
-        known = read_object(path / ENVIRONMENT).get("task_sha256")
-        if known != hashlib.sha256(task.sas.encode()).hexdigest():
-            raise InputError(f"{path}: the task is not the one that was tested: its files have changed")
-        bound = bind_guarded(make_policy_part(policy or config["policy"]), task)
-        graph = PolicyGraph(task, bound, seed=config.get("seed", 0))
-        lab = Lab(task, graph, max_steps=config.get("max_steps", 10_000), seed=config.get("seed", 0))
-        return cls(path, config, task, lab, make_part("objective", config.get("objective", "quantitative")))
+    def open(cls, record: Record, *, policy: str | None = None) -> "Replay":
+        """Loads the task and the policy again. InputError where the policy is gone, or was an object."""
+        config, task = record.config(), recorded_task(record)
+        named = policy or config.policy
+        if named.startswith("object:"):
+            raise InputError(
+                f"{record.where}: the policy was a Python object ({named}); name the one to ask with --policy"
+            )
+        bench = set_up(config.replace(policy=named), Budget(), task=task)
+        lab = Lab(task=task, graph=bench.graph, max_steps=config.max_steps, seed=config.seed)
+        return cls(record, config, task, bench.policy, lab, make_part("objective", config.objective))
 
     def bugs(self, name: str | None = None) -> dict[str, dict[str, Any]]:
         """The certificates of bugs by id, or only one of them."""
-        if name is not None:
-            if not (self.path / BUGS / f"{name}.json").is_file():
-                raise InputError(f"{self.path}: there is no bug {name}; `ls {self.path / BUGS}` shows all")
-            return {name: read_object(self.path / BUGS / f"{name}.json")}
-        return {file.stem: read_object(file) for file in bug_files(self.path)}
+        return self.record.bugs() if name is None else {name: self.record.bug_named(name)}
 
-    def replay(self, certificates: dict[str, dict[str, Any]]) -> "list[Replayed]":
+    def ask(self, certificates: dict[str, dict[str, Any]]) -> "list[Replayed]":
         """Asks the policy again from the state of each bug."""
         states = [self.state(certificate, name) for name, certificate in certificates.items()]
         runs = self.lab.run(states)
@@ -64,48 +65,79 @@ class Rerun:
         try:
             return self.task.state(certificate["state"])
         except (KeyError, TypeError, InputError) as error:
-            raise InputError(f"{self.path / BUGS / name}.json: its state cannot be read: {error}") from None
+            raise InputError(f"{self.record.where}: bug {name}: its state cannot be read: {error}") from None
 
     def _compared(self, name: str, certificate: dict[str, Any], state: State, run: Run) -> "Replayed":
         try:
-            witness = [self.task.action(action) for action in certificate["witness"]]
+            witness = self.lab.actions_named(state, certificate["witness"])
         except (KeyError, TypeError, InputError) as error:
-            raise InputError(f"{self.path / BUGS / name}.json: its plan cannot be read: {error}") from None
-        self.lab.add(plan_claim(state, witness, "certificate"))
+            raise InputError(f"{self.record.where}: bug {name}: its plan cannot be read: {error}") from None
+        self.lab.enter(plan_claim(state, witness, str(certificate.get("witness_oracle"))))
         cost = self.lab.policy_cost(run)
-        verdict = judge(cost, self.lab.best(state), objective=self.objective)
+        judgement = judge(cost, self.lab.best(state), objective=self.objective)
         same = [action.name for action in run.actions] == certificate["run"]["actions"]
-        status = ("bug" if same else "changed") if verdict.is_bug else "fixed"
-        return Replayed(name, status, run, cost, self.lab.best(state))
+        return Replayed(
+            name,
+            _status(judgement, run, same=same),
+            run,
+            cost,
+            self.lab.best(state),
+            reason_of_run(self.policy, run),
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What the policy does now: `bug` (as before), `changed` (otherwise, and still worse) or `fixed`."""
+    """What the policy does now.
+
+    `status` is `bug` (still a bug, the same run), `changed` (still a bug, another run), `fixed` (it does as
+    well as the known plan) or `failed` (it gave no answer, so nothing can be said).
+    """
 
     id: str
     status: str
     run: Run
     cost: Bound
     best: Bound
+    reason: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """A row of `misstep replay --json`."""
+        return {
+            "id": self.id,
+            "status": self.status,
+            "outcome": self.run.outcome,
+            "cost": self.cost.as_json(),
+            "best": self.best.as_json(),
+            "reason": self.reason,
+        }
+
+    def case(self, lab: Lab, certificate: dict[str, Any]) -> Case:
+        """The state and the run as a case, with its pool entry where the record knows it."""
+        state = self.run.states[0]
+        known = lab.entry(certificate.get("pool", {}).get("id"))
+        entry = known if known is not None and known.state == state else PoolEntry(0, state)
+        return Case(entry, self.run, self.cost)
 
 
-def read_config(path: Path) -> dict[str, Any]:
-    """What a run was asked to do."""
-    try:
-        return tomllib.loads((path / CONFIG).read_text(encoding="utf-8"))
-    except OSError:
-        raise InputError(f"{path}: no run directory (there is no {CONFIG} in it)") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path / CONFIG}: cannot be read: {error}") from None
+STATUS = {
+    "bug": "still a bug, the same run",
+    "changed": "still a bug, another run",
+    "fixed": "fixed",
+    "failed": "the policy failed to answer",
+    "unknown": "unknown: the run was cut off",
+}
+"""What each status means, in words."""
 
 
-def _load(path: Path, config: dict[str, Any]) -> Task:
-    try:
-        domain, problem = Path(config["domain"]), config.get("problem")
-        unit_cost = bool(config.get("unit_cost", False))
-    except (KeyError, TypeError):
-        raise InputError(f"{path / CONFIG}: it does not name a domain") from None
-    if problem is None:
-        return load_sas(domain, unit_cost=unit_cost)
-    return load(domain, Path(problem), unit_cost=unit_cost)
+def _status(judgement: Judgement, run: Run, *, same: bool) -> str:
+    if judgement.is_bug:
+        return "bug" if same else "changed"
+    if run.outcome == "failed":
+        return "failed"
+    return "unknown" if run.outcome == "cut-off" else "fixed"
+
+
+def open_replay(path: Path, *, policy: str | None = None) -> Replay:
+    """The record in a directory, opened again."""
+    return Replay.open(Record.open(path), policy=policy)

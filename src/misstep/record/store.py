@@ -1,136 +1,185 @@
-"""Run directories: what a test was asked, found and proved. Survives a killed process and a full disk."""
+"""Stores: where the files of a record are kept. A directory that survives a killed process, or memory."""
 
 import json
-import os
-import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol
 
 from misstep.errors import InputError
-
-TASK, CONFIG, ENVIRONMENT, EVENTS, POOL, BUGS, CLEARED = (
-    "task.sas",
-    "config.toml",
-    "env.json",
-    "events.jsonl",
-    "pool.jsonl",
-    "bugs",
-    "cleared.jsonl",
-)
+from misstep.formats.jsonl import Log, cannot_write, cut_lines, read_lines
 
 
-class RunDirectory:
-    """A new run directory. What a method was given is with the operating system when it returns."""
+class Store(Protocol):
+    """Named files of two kinds: logs, which only grow line by line, and texts, which are written at once.
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        config: Mapping[str, object],
-        environment: Mapping[str, object],
-        files: Mapping[str, str],
-    ) -> None:
+    What a method was given is safe when it returns: with a directory that means that the operating system has
+    it, so a process that is killed loses nothing.
+    """
+
+    @property
+    def where(self) -> str:
+        """How messages call the store."""
+        ...
+
+    def append(self, log: str, line: Mapping[str, object]) -> None:
+        """Appends a line to a log, whole or not at all."""
+        ...
+
+    def lines(self, log: str) -> list[dict[str, Any]]:
+        """The lines of a log; none where there is no such log."""
+        ...
+
+    def cut(self, log: str, keep: int) -> None:
+        """Drops all lines of a log after the first `keep`, and a last line that was cut off."""
+        ...
+
+    def write(self, name: str, text: str) -> None:
+        """Writes a text, complete or not at all."""
+        ...
+
+    def read(self, name: str) -> str | None:
+        """A text, None where there is none of that name."""
+        ...
+
+    def names(self, folder: str) -> list[str]:
+        """The texts `folder/NAME`, without the folder, in order of length and letters."""
+        ...
+
+    def close(self) -> None:
+        """Gives back what the operating system lent."""
+        ...
+
+
+class MemoryStore:
+    """A store that ends with the program."""
+
+    where = "memory"
+
+    def __init__(self) -> None:
+        self._logs: dict[str, list[str]] = {}
+        self._texts: dict[str, str] = {}
+
+    def append(self, log: str, line: Mapping[str, object]) -> None:
+        """Appends a line; it is kept as text, so what comes back is what a file would give."""
+        self._logs.setdefault(log, []).append(json.dumps(line))
+
+    def lines(self, log: str) -> list[dict[str, Any]]:
+        """The lines of a log."""
+        return [json.loads(text) for text in self._logs.get(log, [])]
+
+    def cut(self, log: str, keep: int) -> None:
+        """Drops the lines after the first `keep`."""
+        if log in self._logs:
+            del self._logs[log][keep:]
+
+    def write(self, name: str, text: str) -> None:
+        """Keeps a text."""
+        self._texts[name] = text
+
+    def read(self, name: str) -> str | None:
+        """A text."""
+        return self._texts.get(name)
+
+    def names(self, folder: str) -> list[str]:
+        """The names in a folder."""
+        return _ordered(
+            name.removeprefix(f"{folder}/") for name in self._texts if name.startswith(f"{folder}/")
+        )
+
+    def close(self) -> None:
+        """Nothing was lent."""
+
+    def copy_to(self, other: Store) -> None:
+        """Writes everything into another store."""
+        for name, text in self._texts.items():
+            other.write(name, text)
+        for log in self._logs:
+            for line in self.lines(log):
+                other.append(log, line)
+
+
+class DirectoryStore:
+    """A directory. `create` makes a new one; the constructor reads or continues an old one."""
+
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._logs: dict[str, int] = {}
+        self._logs: dict[str, Log] = {}
+
+    @classmethod
+    def create(cls, path: Path, *, marker: str) -> "DirectoryStore":
+        """A new store; the log `marker` is created exclusively, so that no two tests share a directory."""
+        store = cls(path)
         try:
-            if (path / EVENTS).exists():
-                raise InputError(f"{path}: there is a run already; choose another --out")
-            (path / BUGS).mkdir(parents=True, exist_ok=True)
-            for name, text in files.items():
-                (path / name).write_text(text, encoding="utf-8")
-            (path / CONFIG).write_text(to_toml(config), encoding="utf-8")
-            machine = {"python": platform.python_version(), "machine": platform.machine()}
-            (path / ENVIRONMENT).write_text(json.dumps({**machine, **environment}) + "\n", encoding="utf-8")
+            path.mkdir(parents=True, exist_ok=True)
+            store._logs[marker] = Log(path / marker, exclusive=True)
+        except FileExistsError:
+            raise InputError(
+                f"{path}: there is a record already; continue it with --resume, or choose another --out"
+            ) from None
         except OSError as error:
             raise InputError(f"{path}: cannot write there: {error.strerror}; choose another --out") from None
+        return store
 
-    def event(self, event: Mapping[str, object]) -> None:
-        """Appends an event."""
-        self.append(EVENTS, event)
+    @property
+    def where(self) -> str:
+        """The path."""
+        return str(self.path)
 
-    def append(self, name: str, line: Mapping[str, object]) -> None:
-        """Appends a line to one of the logs, whole or not at all."""
-        data = json.dumps(line).encode() + b"\n"
+    def append(self, log: str, line: Mapping[str, object]) -> None:
+        """Appends a line."""
+        if log not in self._logs:
+            try:
+                self._logs[log] = Log(self.path / log)
+            except OSError as error:
+                raise cannot_write(self.path / log, error) from None
+        self._logs[log].append(line)
+
+    def lines(self, log: str) -> list[dict[str, Any]]:
+        """The lines of a log; a last line that was cut off is left out. InputError names a damaged one."""
+        return read_lines(self.path / log, missing_is_empty=True)
+
+    def cut(self, log: str, keep: int) -> None:
+        """Drops the lines after the first `keep`."""
+        cut_lines(self.path / log, keep=keep)
+
+    def write(self, name: str, text: str) -> None:
+        """Writes a text beside its place and moves it there."""
+        write_whole(self.path / name, text)
+
+    def read(self, name: str) -> str | None:
+        """A text."""
+        path = self.path / name
         try:
-            if name not in self._logs:
-                flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-                self._logs[name] = os.open(self.path / name, flags, 0o666)
-            log = self._logs[name]
-            before = os.fstat(log).st_size
-            if os.write(log, data) != len(data):
-                os.ftruncate(log, before)
-                raise OSError(28, "no space left on the device")
+            return path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
         except OSError as error:
-            raise _full(self.path / name, error) from None
+            raise InputError(f"{path}: cannot read: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise InputError(f"{path}: this is no UTF-8 text") from None
 
-    def certificate(self, name: str, certificate: Mapping[str, Any]) -> None:
-        """Writes one certificate."""
-        write_object(self.path / BUGS / f"{name}.json", certificate)
+    def names(self, folder: str) -> list[str]:
+        """The JSON files in a folder, drafts left out."""
+        inside = self.path / folder
+        if not inside.is_dir():
+            return []
+        return _ordered(path.name for path in inside.glob("*.json") if not path.name.startswith("."))
 
     def close(self) -> None:
         """Closes the logs."""
         while self._logs:
-            os.close(self._logs.popitem()[1])
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+            self._logs.popitem()[1].close()
 
 
-def bug_files(folder: Path) -> list[Path]:
-    """The certificates of bugs in a run directory, by number."""
-    return sorted((folder / BUGS).glob("*.json"), key=lambda path: (len(path.stem), path.stem))
-
-
-def read_log(path: Path) -> list[dict[str, Any]]:
-    """The lines of a log; a last line that was cut off is left out. InputError names a damaged one."""
+def write_whole(path: Path, text: str) -> None:
+    """Writes a file so that it is there complete or not at all."""
+    draft = path.with_name(f".{path.name}.part")
     try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise InputError(f"{path}: cannot read: {error.strerror}") from None
-    lines = []
-    for number, text in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), start=1):
-        try:
-            lines.append(_object(json.loads(text)))
-        except (ValueError, RecursionError):
-            raise InputError(f"{path}:{number}: this line is no JSON object: {text[:60]!r}") from None
-    return lines
-
-
-def read_object(path: Path) -> dict[str, Any]:
-    """A file with one JSON object."""
-    try:
-        return _object(json.loads(path.read_bytes()))
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot read: {error.strerror}") from None
-    except (ValueError, RecursionError):
-        raise InputError(f"{path}: this is no JSON object") from None
-
-
-def write_object(path: Path, value: Mapping[str, object]) -> None:
-    """Writes a file with one JSON object, complete or not at all."""
-    draft = path.with_suffix(".part")
-    try:
-        draft.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text(text, encoding="utf-8")
         draft.replace(path)
     except OSError as error:
-        raise _full(path, error) from None
-
-
-def to_toml(values: Mapping[str, object]) -> str:
-    """Texts, numbers, truth values and lists of them; what is None is left out."""
-    lines = [f"{key} = {json.dumps(value)}" for key, value in values.items() if value is not None]
-    return "\n".join(lines) + "\n"
+        raise cannot_write(path, error) from None
 
 
 def free_directory(base: Path) -> Path:
@@ -141,11 +190,5 @@ def free_directory(base: Path) -> Path:
     return path
 
 
-def _object(value: object) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError
-    return value
-
-
-def _full(path: Path, error: OSError) -> InputError:
-    return InputError(f"{path}: cannot write: {error.strerror}; all that was reported before is saved")
+def _ordered(names: Iterable[str]) -> list[str]:
+    return sorted(names, key=lambda name: (len(name), name))

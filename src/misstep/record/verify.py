@@ -1,64 +1,88 @@
-"""`misstep verify` for classical tests: all certificates of a run directory, without the native core."""
+"""`misstep verify`: all certificates of a record, by the trusted checker, without core and without policy."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from misstep.errors import InputError
-from misstep.record.store import CLEARED, EVENTS, TASK, bug_files, read_log, read_object
+from misstep.record.record import BUGS, CLEARED, MODEL, TASK, Record, records_in
 from misstep.reference.certificate import check
-from misstep.reference.fdr import Task, parse
+from misstep.reference.fdr import parse
 
 
-def runs_in(folder: Path) -> list[Path]:
-    """The run directory itself, or those in it where several tasks were tested."""
-    if not folder.is_dir():
-        raise InputError(f"{folder}: no such run directory")
-    if (folder / EVENTS).is_file():
-        return [folder]
-    inside = sorted(path.parent for path in folder.glob(f"*/{EVENTS}"))
-    if not inside:
-        raise InputError(f"{folder}: no run directory (there is no {EVENTS} in it)")
-    return inside
+@dataclass(slots=True)
+class Verified:
+    """What the checker said of the certificates of a record."""
+
+    valid: int = 0
+    by_search: int = 0
+    """Valid ones whose verdict rests on the word of a search."""
+    invalid: list[dict[str, str]] = field(default_factory=list)
+    """`certificate` and `reason` of each that proves nothing."""
+
+    @property
+    def certificates(self) -> int:
+        """How many there are."""
+        return self.valid + len(self.invalid)
+
+    def as_json(self) -> dict[str, Any]:
+        """As `misstep verify --json` prints it."""
+        return {
+            "certificates": self.certificates,
+            "valid": self.valid,
+            "invalid": self.invalid,
+            "by_search": self.by_search,
+        }
 
 
-def verify_run(folder: Path) -> dict[str, Any]:
-    """`{"certificates", "valid", "invalid": [{"certificate", "reason"}], "by_search"}`.
+def verify_all(folder: Path) -> Verified:
+    """The record itself, or those in it where several tasks were tested."""
+    total, paths = Verified(), records_in(folder)
+    for path in paths:
+        found = verify_record(Record.open(path))
+        prefix = "" if len(paths) == 1 else f"{path.name}/"
+        total.valid += found.valid
+        total.by_search += found.by_search
+        total.invalid += [{**entry, "certificate": prefix + entry["certificate"]} for entry in found.invalid]
+    return total
 
-    `by_search` counts valid certificates whose verdict rests on the word of a search.
-    """
+
+def verify_record(record: Record) -> Verified:
+    """Checks every certificate of one record."""
+    if record.store.read(MODEL) is not None:
+        from misstep.safety.verify import verify_model_record
+
+        return verify_model_record(record)
+    text = record.store.read(TASK)
     try:
-        task = parse((folder / TASK).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{folder / TASK}: the task cannot be read: {error}") from None
-    found: dict[str, Any] = {"certificates": 0, "valid": 0, "invalid": [], "by_search": 0}
-    for path in bug_files(folder):
+        task = parse("" if text is None else text)
+    except ValueError as error:
+        raise InputError(f"{record.where}/{TASK}: the task cannot be read: {error}") from None
+    found = Verified()
+    for name, verdict, certificate in certificates(record):
         try:
-            certificate = read_object(path)
-            if certificate.get("verdict") != "bug":
-                raise ValueError("it does not say that there is a bug")
-        except (InputError, ValueError) as error:
-            _count(found, path.stem, error)
+            if not isinstance(certificate, dict) or certificate.get("verdict") != verdict:
+                raise ValueError(f"it does not say that the state is {verdict}")
+            proven = check(certificate, task)
+        except Exception as error:  # whatever garbage does to the checker, it proves nothing
+            found.invalid.append({"certificate": name, "reason": _reason(error)})
         else:
-            _check(found, path.stem, certificate, task)
-    for certificate in read_log(folder / CLEARED):
-        _check(found, f"cleared {certificate.get('id')}", certificate, task)
+            found.valid += 1
+            found.by_search += not proven
     return found
 
 
-def _check(found: dict[str, Any], name: str, certificate: dict[str, Any], task: Task) -> None:
-    try:
-        proven = check(certificate, task)
-    except Exception as error:  # whatever garbage does to the checker, it proves nothing
-        _count(found, name, error)
-    else:
-        _count(found, name, None)
-        found["by_search"] += not proven
+def certificates(record: Record) -> Iterator[tuple[str, str, Any]]:
+    """Name, verdict to be proven and certificate of each; what cannot be read is None."""
+    for file in record.store.names(BUGS):
+        try:
+            yield file.removesuffix(".json"), "bug", record.bug_named(file)
+        except InputError:
+            yield file.removesuffix(".json"), "bug", None
+    for certificate in record.store.lines(CLEARED):
+        yield f"cleared {certificate.get('id')}", "cleared", certificate
 
 
-def _count(found: dict[str, Any], name: str, error: Exception | None) -> None:
-    found["certificates"] += 1
-    if error is None:
-        found["valid"] += 1
-        return
-    reason = str(error) if isinstance(error, ValueError | InputError) else f"cannot be read: {error!r}"
-    found["invalid"].append({"certificate": name, "reason": reason})
+def _reason(error: Exception) -> str:
+    return str(error) if isinstance(error, ValueError | InputError) else f"cannot be read: {error!r}"

@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from misstep._core import Decider, JaniGame
+from misstep._core import Budget, Decider, JaniGame
 
-
-@dataclass(frozen=True)
-class Budget:
-    """Limits of one query; None is none."""
-
-    max_expansions: int | None = 1_000_000
-    max_seconds: float | None = None
-    max_memory_mb: float | None = None
+# Of one query, where nobody says otherwise.
+_MAX_EXPANSIONS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -40,15 +34,25 @@ class Findings:
 
 
 class Analyst:
-    """Judges unsafe runs with one shared decider, so that later runs profit from what earlier ones proved."""
+    """Judges unsafe runs with one shared decider, so that later runs profit from what earlier ones proved.
+
+    `max_seconds` is for one query, the seconds of `budget` are for all of them.
+    """
 
     def __init__(
-        self, game: JaniGame, decider: Decider, *, radius: int | None = None, budget: Budget | None = None
+        self,
+        game: JaniGame,
+        decider: Decider,
+        *,
+        radius: int | None = None,
+        budget: Budget | None = None,
+        max_seconds: float | None = None,
     ):
         self.game = game
         self.decider = decider
         self.radius = radius
-        self.budget = budget or Budget()
+        self.budget = budget or Budget(expansions=_MAX_EXPANSIONS)
+        self.max_seconds = max_seconds
         self._known: dict[int, str] = {}
         self._done: set[int] = set()
         self.reasons: set[str] = set()
@@ -57,14 +61,8 @@ class Analyst:
         """safe, unsafe or unknown."""
         known = self._known.get(s)
         if known is None:
-            b = self.budget
-            known, limit, _, _ = self.decider.decide(
-                s,
-                self.radius,
-                max_expansions=b.max_expansions,
-                max_seconds=b.max_seconds,
-                max_memory_mb=b.max_memory_mb,
-            )
+            budget = self.budget.part(seconds=self.max_seconds)
+            known, limit, _, _ = self.decider.decide(s, self.radius, budget=budget)
             if limit is not None:
                 self.reasons.add(limit)
             self._known[s] = known

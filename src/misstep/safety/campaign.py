@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from misstep._core import Decider, JaniGame, SafetyFuzzer, SafetyPolicy
+from misstep._core import Budget, Decider, JaniGame, SafetyFuzzer, SafetyPolicy
 from misstep.record.store import RunDirectory
-from misstep.safety.analysis import Analyst, Budget, Findings
+from misstep.safety.analysis import Analyst, Findings
 from misstep.safety.certificate import make_certificate
 from misstep.safety.model import SafetyTask
 from misstep.safety.shield import ShieldReport, measure
@@ -91,8 +91,10 @@ class SafetyTest:
         self.result = Result()
         self.game: JaniGame = task.game(policy, horizon=settings.horizon)
         self.decider = Decider(self.game, settings.decider)
-        budget = Budget(settings.max_expansions, None, settings.memory_mb)
-        self.analyst = Analyst(self.game, self.decider, radius=settings.radius, budget=budget)
+        self.budget = Budget(
+            seconds=settings.seconds, expansions=settings.max_expansions, memory_mb=settings.memory_mb
+        )
+        self.analyst = Analyst(self.game, self.decider, radius=settings.radius, budget=self.budget)
         self._begin = time.perf_counter()
 
     def events(self) -> Iterator[Event]:
@@ -104,12 +106,14 @@ class SafetyTest:
             self.game, settings.fuzzer, depth=settings.depth, max_steps=settings.max_steps, seed=settings.seed
         )
         for number in range(settings.runs):
-            if self._left() <= 0:
-                result.reasons.add("seconds")
+            if (over := self.budget.over) is not None:
+                result.reasons.add(over)
                 break
             yield self._one(number, fuzzer, starts[rng.randrange(len(starts))])
         if settings.shield:
-            shielded = Analyst(self.game, self.decider, radius=None, budget=self.analyst.budget)
+            # The time is for testing; what the shield does with the rest of the test's findings comes after.
+            untimed = Budget(expansions=settings.max_expansions, memory_mb=settings.memory_mb)
+            shielded = Analyst(self.game, self.decider, radius=None, budget=untimed)
             result.shield = measure(
                 shielded, starts, runs=settings.runs, max_steps=settings.max_steps, seed=settings.seed
             )
@@ -119,9 +123,11 @@ class SafetyTest:
     def _one(self, number: int, fuzzer: SafetyFuzzer, start: int) -> Event:
         result = self.result
         before = time.perf_counter()
-        end, run = fuzzer.run(start, max_seconds=self._limit())
+        end, run = fuzzer.run(start, budget=self.budget)
         result.seconds["fuzz"] += time.perf_counter() - before
         result.runs += 1
+        if end in ("seconds", "memory", "stopped"):
+            result.reasons.add(end)
         event: Event = {"event": "run", "run": number, "end": end, "steps": len(run) - 1}
         if end == "unsafe":
             result.unsafe_runs += 1
@@ -163,13 +169,6 @@ class SafetyTest:
         if self.out is not None:
             self.out.event(event)
         return event
-
-    def _left(self) -> float:
-        seconds = self.settings.seconds
-        return float("inf") if seconds is None else seconds - (time.perf_counter() - self._begin)
-
-    def _limit(self) -> float | None:
-        return None if self.settings.seconds is None else max(self._left(), 0.001)
 
     def summary(self) -> dict[str, Any]:
         """The JSON object of `misstep safety test`."""

@@ -1,6 +1,7 @@
 """Runs other people's programs: bounded, without leftovers, with their output kept for the error message."""
 
 import contextlib
+import math
 import os
 import resource
 import signal
@@ -9,30 +10,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from misstep._core import Budget
+
 # The operating system's wait takes no more (and no infinity); three weeks are as good as for ever.
 _LONGEST = 2e6
+# Between two looks at a stop flag.
+_LOOK_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a program ended. `exit_code` is negative for a signal; `timed_out` means that we killed it."""
+    """How a program ended. `exit_code` is negative for a signal."""
 
     exit_code: int
     output: str
-    timed_out: bool
+    limit: str | None
+    """Why we killed it: `seconds` or `stopped`."""
 
 
 def run_bounded(
     command: Sequence[str],
     *,
     cwd: Path | None = None,
-    max_seconds: float | None = None,
-    max_memory_mb: int | None = None,
+    budget: Budget | None = None,
 ) -> Finished:
-    """Runs a command in a session of its own; on time-out or interrupt the whole process group dies.
+    """Runs a command in a session of its own; on time-out, stop or interrupt the whole process group dies.
 
     Standard output and error come back as one text. Memory is limited for each process of the group alone.
     """
+    budget = budget or Budget()
+    if budget.over is not None:
+        return Finished(-signal.SIGKILL, "", budget.over)
     process = subprocess.Popen(
         command,
         cwd=cwd,
@@ -44,16 +52,29 @@ def run_bounded(
         start_new_session=True,
     )
     try:
-        if max_memory_mb is not None:
-            limit = max_memory_mb * 2**20
+        if budget.memory_mb is not None:
+            limit = int(budget.memory_mb * 1e6)
             resource.prlimit(process.pid, resource.RLIMIT_AS, (limit, limit))
-        output, _ = process.communicate(timeout=None if max_seconds is None else min(max_seconds, _LONGEST))
-    except subprocess.TimeoutExpired:
-        return Finished(process.returncode or -signal.SIGKILL, _kill_group(process), timed_out=True)
+        output = _wait(process, budget)
     except BaseException:
         _kill_group(process)
         raise
-    return Finished(process.returncode, output, timed_out=False)
+    if output is None:
+        return Finished(process.returncode or -signal.SIGKILL, _kill_group(process), budget.over)
+    return Finished(process.returncode, output, None)
+
+
+def _wait(process: "subprocess.Popen[str]", budget: Budget) -> str | None:
+    """What the process wrote until it ended; None where the budget was over before."""
+    between_looks = math.inf if budget.stop is None else _LOOK_SECONDS
+    while not budget.is_over:
+        left = budget.seconds_left
+        most = min(between_looks, math.inf if left is None else left)
+        try:
+            return process.communicate(timeout=None if most == math.inf else min(most, _LONGEST))[0]
+        except subprocess.TimeoutExpired:
+            continue
+    return None
 
 
 def _kill_group(process: "subprocess.Popen[str]") -> str:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from misstep._core import search
+from misstep._core import Budget, search
 from misstep.errors import InputError
 from misstep.pddl import read_domain
 from misstep.policies.linear import FEATURES, FORMAT, ActionFeatures, schema_of, weighted
@@ -48,7 +48,7 @@ def examples(task: Task, *, max_expansions: int = 100_000) -> list[Example]:
     There are many optimal plans as a rule. What is as good as the plan's action counts as wrong here all the
     same: the learner sees no more than a plan, as from any planner.
     """
-    plan = search(task, "astar:lmcut", max_expansions=max_expansions).plan
+    plan = search(task, "astar:lmcut", budget=Budget(expansions=max_expansions)).plan
     states = [task.initial_state]
     for action in plan:
         states.append(task.apply(states[-1], action))

@@ -1,21 +1,44 @@
 """A bug for the eye: what the policy does and what would be better, in two columns."""
 
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from misstep.task import Task
+from misstep.loading import recorded_task
+from misstep.record.record import Record
+from misstep.record.replay import Replay, Replayed
+from misstep.reports.words import does
+from misstep.task import Task
 
 _ENDS = {
     "stuck": "the policy gives no action",
-    "failed": "the policy gave no decision",
     "illegal": "the policy's answer is not applicable",
     "dead-end": "the goal is out of reach",
     "cut-off": "the run was cut off",
+    "failed": "the policy failed to answer",
 }
 
 
-def side_by_side(task: "Task", certificate: dict[str, Any]) -> list[str]:
+def show_bug(record: Record, certificate: dict[str, Any]) -> list[str]:
+    """A bug of a record: what goes wrong, both courses side by side, what the certificate proves."""
+    head = f"bug {certificate.get('id')}: the policy {does(certificate['run']['outcome'])}"
+    return [head, *side_by_side(recorded_task(record), certificate)]
+
+
+def show_replayed(again: Replay, found: Replayed, certificate: dict[str, Any]) -> list[str]:
+    """What the policy does now beside the known plan."""
+    run = {"outcome": found.run.outcome, "actions": [action.name for action in found.run.actions]}
+    same = run["actions"] == certificate["run"]["actions"]
+    return side_by_side(
+        again.task, {**certificate, "run": run, "fault": certificate["fault"] if same else None}
+    )
+
+
+def bug_json(record: Record, certificate: dict[str, Any]) -> dict[str, Any]:
+    """The same as data."""
+    return dict(certificate)
+
+
+def side_by_side(task: Task, certificate: dict[str, Any]) -> list[str]:
     """The policy's run and the plan of a bug's certificate, with costs; `>` marks the decision at fault."""
     policy, better = certificate["run"]["actions"], certificate["witness"]
     fault = certificate["fault"]["step"] if certificate["fault"] is not None else None
@@ -28,16 +51,16 @@ def side_by_side(task: "Task", certificate: dict[str, Any]) -> list[str]:
     return [f"{one:<{width}}  |  {other}".rstrip() for one, other in rows]
 
 
-def _priced(task: "Task", names: list[str]) -> list[str]:
+def _priced(task: Task, names: list[str]) -> list[str]:
     width = max(map(len, names), default=0)
     return [f"{name:<{width}} {task.action(name).cost:>3}" for name in names]
 
 
-def _total(task: "Task", names: list[str]) -> str:
+def _total(task: Task, names: list[str]) -> str:
     return f"goal reached at cost {sum(task.action(name).cost for name in names)}"
 
 
-def _end(task: "Task", certificate: dict[str, Any]) -> str:
+def _end(task: Task, certificate: dict[str, Any]) -> str:
     """How a run ended; for a loop the step from which on it repeats."""
     outcome = certificate["run"]["outcome"]
     if outcome != "loop":

@@ -1,10 +1,10 @@
-// The limits of one query, watched from inside algorithms that recurse or nest: hitting one is an exception
+// The budget of one query, watched from inside algorithms that recurse or nest: using it up is an exception
 // that Decider::decide and the bindings catch, thrown only between steps that each leave the caches sound.
 #pragma once
 
 #include <optional>
 
-#include "util/limits.hpp"
+#include "util/budget.hpp"
 
 namespace misstep::safety {
 
@@ -14,9 +14,9 @@ struct OutOfBudget {
 
 class Meter {
   public:
-    // The limits must outlive the query.
-    void start(const Limits& limits) {
-        watch_.emplace(limits);
+    // The budget must outlive the query.
+    void start(const Budget& budget) {
+        watch_.emplace(budget);
         expansions_ = 0;
     }
     // One expansion more, of a game that now takes this many bytes.
@@ -28,6 +28,8 @@ class Meter {
     void tick() {
         if (++ticks_ % 2048 == 0) check(watch_->look());
     }
+    // Before work of which nobody knows how long it takes, by a game that takes this many bytes.
+    void look(std::size_t bytes) { check(watch_->look(bytes)); }
     std::uint64_t expansions() const { return expansions_; }
     double seconds() const { return watch_->seconds(); }
 
@@ -36,7 +38,7 @@ class Meter {
         if (hit != LimitHit::kNone) throw OutOfBudget{hit};
     }
 
-    std::optional<LimitWatch> watch_;
+    std::optional<BudgetWatch> watch_;
     std::uint64_t expansions_ = 0;
     std::uint32_t ticks_ = 0;
 };

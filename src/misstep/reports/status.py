@@ -1,11 +1,13 @@
 """The live status line of long work: one line on a terminal, nothing elsewhere."""
 
+import shutil
 import sys
 import time
 from types import TracebackType
 from typing import Self
 
 _INTERVAL = 0.1
+_ERASE = "\r\x1b[2K"
 
 
 class StatusLine:
@@ -14,14 +16,24 @@ class StatusLine:
     def __init__(self, *, quiet: bool = False) -> None:
         self._on = not quiet and sys.stderr.isatty()
         self._next = 0.0
+        self._shown = False
 
     def show(self, text: str) -> None:
-        """Shows the text, at most ten times a second."""
+        """Shows the text, at most ten times a second, cut to the width of the terminal."""
         now = time.monotonic()
         if self._on and now >= self._next:
             self._next = now + _INTERVAL
-            sys.stderr.write(f"\r\x1b[2K{text}")
+            width = shutil.get_terminal_size().columns - 1
+            sys.stderr.write(_ERASE + text[:width])
             sys.stderr.flush()
+            self._shown = True
+
+    def erase(self) -> None:
+        """Clears the line, so that something else can be printed in its place."""
+        if self._shown:
+            sys.stderr.write(_ERASE)
+            sys.stderr.flush()
+            self._shown, self._next = False, 0.0
 
     def __enter__(self) -> Self:
         return self
@@ -29,9 +41,7 @@ class StatusLine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._on:
-            sys.stderr.write("\r\x1b[2K")
-            sys.stderr.flush()
+        self.erase()
 
 
 def clock(seconds: float) -> str:

@@ -1,0 +1,65 @@
+"""Bench: a task with a policy bound to it, and the pool that is asked for: the ground of every test."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from misstep._core import PolicyGraph
+from misstep.answers.guard import guarded, warnings_of
+from misstep.budget import Budget
+from misstep.config import Config
+from misstep.errors import InputError
+from misstep.fuzz import Fuzz
+from misstep.loading import load_task
+from misstep.plugins import make_part
+from misstep.policy import Policy, PolicyPart, bind_policy, make_policy_part, wants_unit_cost
+from misstep.pool import PoolEntry, read_pool
+from misstep.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What a configuration names, loaded."""
+
+    config: Config
+    task: Task
+    policy: Policy
+    graph: PolicyGraph
+    unit_cost: bool
+    warnings: tuple[str, ...]
+
+    def pool(self, budget: Budget, *, known: Sequence[PoolEntry] = ()) -> Fuzz | list[PoolEntry]:
+        """The test states; `known` are those of an earlier session, to be continued."""
+        if self.config.pool_file is not None:
+            return read_pool(self.config.pool_file, self.task)
+        return self.fuzz(budget, known=known)
+
+    def fuzz(self, budget: Budget, *, known: Sequence[PoolEntry] = ()) -> Fuzz:
+        """The fuzzing session that the configuration describes."""
+        config = self.config
+        return Fuzz(
+            self.graph,
+            make_part("fuzzer", config.fuzzer or "refined"),
+            make_part("bias", config.bias),
+            seed=config.seed,
+            size=config.pool,
+            budget=budget,
+            known=known,
+        )
+
+
+def set_up(
+    config: Config, budget: Budget, *, task: Task | None = None, policy: Policy | PolicyPart | None = None
+) -> Bench:
+    """Loads the task and the policy; objects stand in for what the configuration names."""
+    if policy is None:
+        if not config.policy:
+            raise InputError("there is no policy to test; give one as NAME:VALUE, such as asnet:FILE")
+        policy = make_policy_part(config.policy)
+    unit_cost = config.unit_cost or wants_unit_cost(policy)
+    loaded = task or load_task(config.domain, config.problem, unit_cost=unit_cost, budget=budget)
+    bound = guarded(bind_policy(policy, loaded), loaded)
+    graph = PolicyGraph(loaded, bound, recheck=config.recheck, seed=config.seed)
+    warnings = [*loaded.warnings, *warnings_of(bound)]
+    if unit_cost and not config.unit_cost:
+        warnings.insert(0, "the policy was made for unit costs: every action counts as 1")
+    return Bench(config, loaded, bound, graph, unit_cost, tuple(warnings))

@@ -1,0 +1,99 @@
+"""The options of commands that test, made from the fields of `Config`: help and defaults stand only there."""
+
+import dataclasses
+import typing
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Group, Parameter
+
+from misstep.config import MODEL_ONLY, TASK_ONLY, Config
+from misstep.errors import InputError
+
+_POSITIONAL = frozenset({"domain", "problem", "model"})
+_NAMES = {"property_name": "--property"}
+_MODELS = Group("JANI models only", sort_key=2)
+_TASKS = Group("PDDL tasks only", sort_key=1)
+FILES = ("misstep.toml", "pyproject.toml")
+"""Where options may stand; the first file of these in the current directory counts."""
+
+
+def _options_class(name: str, fields: frozenset[str]) -> Any:
+    """A dataclass whose fields are options: not given is None, so that a file may give them instead."""
+    hints = typing.get_type_hints(Config)
+    made: list[tuple[str, Any, Any]] = []
+    for field in dataclasses.fields(Config):
+        if field.name not in fields:
+            continue
+        hint, default = hints[field.name], field.default
+        if field.name == "radius":
+            hint, default = str | None, "inf"
+        parameter = Parameter(
+            name=_NAMES.get(field.name),
+            help=field.metadata["help"],
+            negative="" if default is False or hint == tuple[str, ...] else None,
+            group=_group(field.name, fields),
+            show_default=_shown(default),
+        )
+        optional = list[str] | None if hint == tuple[str, ...] else typing.Optional[hint]  # noqa: UP045
+        made.append((field.name, Annotated[optional, parameter], dataclasses.field(default=None)))
+    return dataclasses.make_dataclass(name, made, frozen=True, kw_only=True)
+
+
+def _group(name: str, fields: frozenset[str]) -> Group | None:
+    if name in MODEL_ONLY and TASK_ONLY & fields:
+        return _MODELS
+    return _TASKS if name in TASK_ONLY and MODEL_ONLY & fields else None
+
+
+def _shown(default: object) -> Any:
+    """What the help shows as default; nothing where that is absent or off."""
+    if default in (None, False, "", ()):
+        return False
+    text = "+".join(map(str, default)) if isinstance(default, tuple) else str(default)
+    return lambda _: text
+
+
+_ALL = frozenset(field.name for field in dataclasses.fields(Config)) - _POSITIONAL
+TestOptions = _options_class("TestOptions", _ALL)
+FuzzOptions = _options_class(
+    "FuzzOptions", frozenset("policy pool fuzzer bias unit_cost recheck seconds seed".split())
+)
+RunOptions = _options_class("RunOptions", frozenset("policy unit_cost recheck max_steps seconds".split()))
+SafetyOptions = _options_class("SafetyOptions", _ALL - TASK_ONLY)
+
+
+def make_config(options: Any, *, file: Path | None = None, **named: Any) -> Config:
+    """The configuration of a command: what was typed, else what the file says, else the defaults."""
+    table = {} if (source := file or _found()) is None else _table(source, named)
+    given = {
+        field.name: value
+        for field in dataclasses.fields(options)
+        if (value := getattr(options, field.name)) is not None
+    }
+    table |= {name: value for name, value in named.items() if value is not None} | given
+    return Config.from_table(table, where="command line" if source is None else f"command line and {source}")
+
+
+def _found() -> Path | None:
+    for name in FILES:
+        path = Path(name)
+        if path.is_file() and (name == FILES[0] or "[tool.misstep" in path.read_text(encoding="utf-8")):
+            return path
+    return None
+
+
+def _table(path: Path, named: dict[str, Any]) -> dict[str, Any]:
+    """The file's options, without those that make no sense for the kind of task that was named."""
+    table = Config.read(path).as_table()
+    unfit = (
+        TASK_ONLY if named.get("model") is not None else MODEL_ONLY if named.get("domain") is not None else ()
+    )
+    return {name: value for name, value in table.items() if name not in unfit}
+
+
+def require_policy(config: Config) -> Config:
+    """The configuration, if it names a policy."""
+    if not config.policy and not config.is_safety:
+        raise InputError("there is no policy to test; give one with --policy NAME:VALUE, such as asnet:FILE")
+    return config

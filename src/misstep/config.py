@@ -1,0 +1,219 @@
+"""Config: all that a test was asked to do, as one typed value. Every default stands here and nowhere else.
+
+A `Config` comes from the options of a command, from TOML, from the `config.toml` of an old record, or from
+Python; it pickles, so other processes can run it. Files are named, never held.
+"""
+
+import dataclasses
+import json
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from misstep.errors import InputError
+from misstep.plugins import option
+from misstep.support.plain import read_fields, to_plain
+from misstep.support.suggest import did_you_mean
+
+DEFAULT_ORACLE = "landmarks+planner:astar:lmcut,effort=5e6+improve/ehc+lookahead"
+_MOST = 2**31
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """What to test and how. None is no limit, or absent.
+
+    A test is of a policy on a classical task (`domain` and `problem`, or a SAS file alone as `domain`) or on
+    a JANI model (`model`). Options that only one of the two kinds understands are named in `TASK_ONLY` and
+    `MODEL_ONLY`; giving one to the other kind is an error.
+    """
+
+    domain: Path | None = option(None, "A PDDL domain, or a SAS file without a problem.")
+    problem: Path | None = option(None, "A PDDL problem.")
+    model: Path | None = option(None, "A JANI model.")
+    policy: str = option("", "NAME:VALUE such as asnet:FILE; `misstep parts policy` shows all.")
+
+    pool: int = option(100, "How many states to test.")
+    pool_file: Path | None = option(None, "Test exactly the states of this pool.")
+    fuzzer: str | None = option(None, "How test states are made; `refined` on tasks, `greedy` on models.")
+    bias: str = option("none", "none, plan-length, loopiness, detour or surface; h=ff or h=star.")
+    oracle: tuple[str, ...] = option(
+        (DEFAULT_ORACLE,), "NAME[:option=value][+NAME], asked in order; may be repeated."
+    )
+    objective: str = option(
+        "quantitative", "`quantitative`: least cost; `qualitative`: reach the goal at all."
+    )
+    interleave: bool = option(False, "Test each state as soon as it is in the pool.")
+    gap: bool = option(False, "Go on with known bugs to prove larger gaps.")
+    unit_cost: bool = option(False, "Strip action costs before translation: every action costs 1.")
+    recheck: bool = option(True, "Ask some states twice to notice policies that are random.")
+
+    properties: Path | None = option(
+        None, "A file with more properties; PlaJA's policy tests are understood."
+    )
+    property_name: str | None = option(
+        None, "Which property, by name or number; by default the first that tests a policy."
+    )
+    unsafe: str | None = option(
+        None, "What to avoid: the name of a property (F p, G p) or a JSON expression."
+    )
+    goal: str | None = option(None, "Where runs end well: the name of a property (F p) or a JSON expression.")
+    constant: tuple[str, ...] = option((), "NAME=VALUE for a constant of the model; may be repeated.")
+    ignore_rates: bool = option(False, "Read ma and ctmc models as plain non-determinism.")
+    integers: str = option(
+        "error", "What to do about integers out of bounds: error, clip, or drop the outcome."
+    )
+    reals: str = option("allow", "The same for reals, allowed there by default: error, clip, drop, allow.")
+    keep_impossible: bool = option(False, "Outcomes of probability 0 may happen, too.")
+    box_points: int = option(0, "So many points stand for a box of reals.")
+    outcome_mode: str = option(
+        "label", "How outcomes of runs are drawn: label (all outcome states alike) or edge (by probability)."
+    )
+    filter: bool | None = option(
+        None, "Consider only applicable actions; by default as the policy's file says."
+    )
+    runs: int = option(100, "Policy runs.")
+    decider: str = option("level", "Says whether states are safe; `misstep parts decider` shows all.")
+    radius: int | None = option(None, "How often a run may deviate from the policy; inf by default.")
+    horizon: int | None = option(
+        None, "Count states after this many steps as safe; real-valued models need it."
+    )
+    start_states: int = option(1000, "States drawn where the start is a condition.")
+    shield: bool = option(False, "Also measure the policy behind a shield.")
+
+    max_steps: int = option(10_000, "The longest run.")
+    seconds: float | None = option(None, "Time for everything together.")
+    memory_mb: int | None = option(None, "Memory for stored states, in MB.")
+    seed: int = option(0, "Everything random comes from it: same seed, same result.")
+
+    def __post_init__(self) -> None:
+        self._check_kind()
+        self._check_numbers()
+
+    @property
+    def is_safety(self) -> bool:
+        """Whether a JANI model is tested."""
+        return self.model is not None
+
+    @property
+    def subject(self) -> str:
+        """The name of what is tested, for people."""
+        return (self.model or self.problem or self.domain or Path("task")).name
+
+    def replace(self, **changes: Any) -> Self:
+        """The same with some fields changed; values are read as from TOML, so texts for paths are fine."""
+        table = {name: value for name, value in self.as_table().items() if name not in changes}
+        changed = {name: value for name, value in changes.items() if value is not None}
+        return type(self).from_table({**table, **changed}, where="config")
+
+    def absolute(self) -> Self:
+        """The same with paths that hold from any directory."""
+        paths: dict[str, Any] = {
+            name: value.resolve() for name, value in vars(self).items() if isinstance(value, Path)
+        }
+        return dataclasses.replace(self, **paths)
+
+    def as_table(self) -> dict[str, Any]:
+        """The fields that differ from their defaults, as plain data."""
+        usual = {field.name: field.default for field in dataclasses.fields(self)}
+        return {name: to_plain(value) for name, value in vars(self).items() if value != usual[name]}
+
+    def to_toml(self) -> str:
+        """As a TOML file that `read` takes."""
+        return "".join(f"{name} = {_toml(value)}\n" for name, value in self.as_table().items())
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Any], *, where: str) -> Self:
+        """From plain data; InputError says what is wrong with it."""
+        known = [field.name for field in dataclasses.fields(cls)]
+        for name in table:
+            if name not in known:
+                hint = did_you_mean(name, known) or "`misstep test --help` shows all options"
+                raise InputError(f"{where}: unknown option `{name}`; {hint}")
+        values = {name: _lenient(name, value) for name, value in table.items()}
+        try:
+            made: Self = read_fields(cls, values)
+        except ValueError as error:
+            raise InputError(f"{where}: {error}") from None
+        return made
+
+    @classmethod
+    def read(cls, file: str | Path) -> Self:
+        """From a TOML file: its top level, or the table `misstep` or `tool.misstep` where it has one."""
+        try:
+            text = Path(file).read_text(encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"{file}: cannot be read: {error.strerror}") from None
+        except UnicodeDecodeError as error:
+            raise InputError(f"{file}: not a TOML file: {error}") from None
+        return cls.from_toml(text, where=str(file))
+
+    @classmethod
+    def from_toml(cls, text: str, *, where: str) -> Self:
+        """From the text of a TOML file."""
+        try:
+            table = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(f"{where}: not a TOML file: {error}") from None
+        inner = table.get("misstep") or table.get("tool", {}).get("misstep")
+        return cls.from_table(table if inner is None else inner, where=where)
+
+    def _check_kind(self) -> None:
+        if self.model is not None and (self.domain is not None or self.problem is not None):
+            raise InputError(
+                "a test is of a JANI model or of a PDDL task; give `model` or `domain`, not both"
+            )
+        wrong, kind = (TASK_ONLY, "a PDDL task") if self.is_safety else (MODEL_ONLY, "a JANI model")
+        for field in dataclasses.fields(self):
+            if field.name in wrong and getattr(self, field.name) != field.default:
+                raise InputError(f"option `{field.name}` is for {kind} only; leave it out")
+
+    def _check_numbers(self) -> None:
+        for name, least in _LEAST.items():
+            value = getattr(self, name)
+            if value is None:
+                continue
+            if not (least <= value < _MOST) or math.isnan(value):
+                raise InputError(f"option `{name}` is {value}; it must be at least {least} and below {_MOST}")
+
+
+TASK_ONLY = frozenset(
+    "domain problem pool_file bias oracle objective interleave gap unit_cost recheck pool".split()
+)
+"""Options that only tests on classical tasks understand."""
+MODEL_ONLY = frozenset(
+    "model properties property_name unsafe goal constant ignore_rates integers reals keep_impossible "
+    "box_points outcome_mode filter runs decider radius horizon start_states shield".split()
+)
+"""Options that only tests on JANI models understand."""
+_LEAST = {
+    "pool": 1,
+    "runs": 1,
+    "start_states": 1,
+    "max_steps": 1,
+    "seconds": 0,
+    "memory_mb": 1,
+    "seed": 0,
+    "radius": 0,
+    "horizon": 0,
+    "box_points": 0,
+}
+
+
+def _lenient(name: str, value: Any) -> Any:
+    """What people write and what is meant: paths as Path, one oracle as a text, the radius `inf`."""
+    if isinstance(value, Path):
+        return str(value)
+    if name in ("oracle", "constant"):
+        return [value] if isinstance(value, str) else list(value)
+    if name in ("radius", "seconds") and value in ("inf", math.inf):
+        return None
+    return value
+
+
+def _toml(value: object) -> str:
+    """JSON's texts, numbers, truth values and lists are TOML's, but for one control character."""
+    return json.dumps(value).replace("\x7f", "\\u007f")

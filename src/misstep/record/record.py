@@ -1,0 +1,221 @@
+"""A record: what a test was asked, found and proved. The event log is the truth, the rest follows.
+
+config.toml   what was asked                    env.json        versions, seed, machine, digests, format
+task.sas      domain.pddl, problem.pddl, or     events.jsonl    everything, append-only
+              model.jani: what was tested
+pool.jsonl    the test states                   answers.jsonl   what oracles found out, for a resumed test
+bugs/ID.json  certificates of bugs              cleared.jsonl   certificates of cleared states
+"""
+
+import json
+import platform
+from collections import deque
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from misstep.config import Config
+from misstep.errors import InputError
+from misstep.events import Event, PoolGrown, from_json, timeless
+from misstep.formats.jsonl import read_object
+from misstep.record.store import DirectoryStore, MemoryStore, Store, free_directory
+
+TASK, DOMAIN, PROBLEM, MODEL, CONFIG, ENVIRONMENT, EVENTS, POOL, ANSWERS, BUGS, CLEARED, EVIDENCE = (
+    "task.sas",
+    "domain.pddl",
+    "problem.pddl",
+    "model.jani",
+    "config.toml",
+    "env.json",
+    "events.jsonl",
+    "pool.jsonl",
+    "answers.jsonl",
+    "bugs",
+    "cleared.jsonl",
+    "evidence.jsonl",
+)
+FORMAT = 2
+"""Of records and certificates. Other numbers are refused, since nobody can know what they mean."""
+
+
+class Record:
+    """A record under way, or one that is read.
+
+    A resumed test is the same computation once more, in which oracles are not asked again: `answers` holds
+    what they said. The events that it repeats are compared with the log instead of being written twice; where
+    they differ, the policy or the task is not what it was.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.answers: deque[dict[str, Any]] = deque()
+        """What was found out before the test was stopped, in order."""
+        self._repeated: deque[dict[str, Any]] = deque()
+        self._repeated_clearances: deque[dict[str, Any]] = deque()
+        self._events = 0
+        self._clearances = 0
+
+    @property
+    def where(self) -> str:
+        """How messages call the record."""
+        return self.store.where
+
+    @property
+    def path(self) -> Path | None:
+        """The directory, None in memory."""
+        return self.store.path if isinstance(self.store, DirectoryStore) else None
+
+    @classmethod
+    def in_memory(cls) -> "Record":
+        """A record that ends with the program."""
+        return cls(MemoryStore())
+
+    @classmethod
+    def create(cls, path: Path) -> "Record":
+        """A new record in a directory."""
+        return cls(DirectoryStore.create(path, marker=EVENTS))
+
+    @classmethod
+    def create_free(cls, base: Path) -> "Record":
+        """A new record in `base-001`, or after it; two tests that start together get two directories."""
+        while True:
+            path = free_directory(base)
+            try:
+                return cls.create(path)
+            except InputError:
+                if not (path / EVENTS).exists():  # not taken by another test meanwhile: it cannot be made
+                    raise
+
+    @classmethod
+    def open(cls, path: Path) -> "Record":
+        """An old record; InputError where the directory holds none, or one of another format."""
+        if not (path / EVENTS).is_file():
+            raise InputError(f"{path}: no record (there is no {EVENTS} in it)")
+        record = cls(DirectoryStore(path))
+        found = record.environment().get("format")
+        if found != FORMAT:
+            raise InputError(
+                f"{path}: the record has format {found}, this version of misstep reads format {FORMAT}"
+            )
+        return record
+
+    def begin(self, config: Config, *, environment: Mapping[str, object], files: Mapping[str, str]) -> None:
+        """Writes what the test was asked and what it is about."""
+        about = {
+            "format": FORMAT,
+            "python": platform.python_version(),
+            "machine": platform.machine(),
+            **environment,
+        }
+        for name, text in files.items():
+            self.store.write(name, text)
+        self.store.write(CONFIG, config.to_toml())
+        self.store.write(ENVIRONMENT, json.dumps(about) + "\n")
+
+    def resume(self) -> None:
+        """Gets ready to go on: what is there already is repeated, not written again."""
+        self._repeated = deque(self.store.lines(EVENTS))
+        self.answers = deque(self.store.lines(ANSWERS))
+        self.store.cut(EVENTS, len(self._repeated))
+        self.store.cut(ANSWERS, len(self.answers))
+        self._repeated_clearances = deque(self.store.lines(CLEARED))
+        self.store.cut(CLEARED, len(self._repeated_clearances))
+
+    def event(self, event: Event) -> None:
+        """Logs an event."""
+        if isinstance(event, PoolGrown):
+            return
+        line = event.as_json()
+        if self._repeated:
+            before = self._repeated.popleft()
+            if timeless(before) == timeless(line):
+                self._events += 1
+                return
+            if before["event"] != "finished" and before.get("limit") is None:
+                raise InputError(
+                    f"{self.where}: the test does not go as it went before it was stopped (event "
+                    f"{self._events + 1} differs): the policy or misstep has changed; start a new record"
+                )
+            self._repeated.clear()  # from here on the stopped test knew less
+            self.store.cut(EVENTS, self._events)
+        self.store.append(EVENTS, line)
+        self._events += 1
+
+    def recall(self, key: str, /) -> dict[str, Any] | None:
+        """What was found out about this question before the test was stopped; each answer once.
+
+        The questions come in the same order as before. Where they do not, what is left is of no use.
+        """
+        if self.answers and self.answers[0].get("key") == key:
+            return self.answers.popleft()
+        if self.answers:
+            self.store.cut(ANSWERS, len(self.store.lines(ANSWERS)) - len(self.answers))
+            self.answers.clear()
+        return None
+
+    def keep(self, answer: Mapping[str, object], /) -> None:
+        """Keeps what was found out, for a test that goes on later."""
+        self.store.append(ANSWERS, answer)
+
+    def bug(self, name: str, certificate: Mapping[str, Any]) -> None:
+        """Writes the certificate of a bug."""
+        self.store.write(f"{BUGS}/{name}.json", json.dumps(certificate, indent=1) + "\n")
+
+    def cleared(self, certificate: Mapping[str, Any]) -> None:
+        """Writes the certificate of a clearance, unless it is there already."""
+        if self._repeated_clearances:
+            if self._repeated_clearances.popleft() == certificate:
+                self._clearances += 1
+                return
+            self._repeated_clearances.clear()
+            self.store.cut(CLEARED, self._clearances)
+        self.store.append(CLEARED, certificate)
+        self._clearances += 1
+
+    def config(self) -> Config:
+        """What was asked."""
+        text = self.store.read(CONFIG)
+        if text is None:
+            raise InputError(f"{self.where}: no record (there is no {CONFIG} in it)")
+        return Config.from_toml(text, where=f"{self.where}/{CONFIG}")
+
+    def environment(self) -> dict[str, Any]:
+        """Versions, seed, machine and digests."""
+        return read_object(self.store.read(ENVIRONMENT), f"{self.where}/{ENVIRONMENT}")
+
+    def events(self) -> Iterator[Event]:
+        """The events so far."""
+        for number, line in enumerate(self.store.lines(EVENTS), start=1):
+            try:
+                yield from_json(line)
+            except InputError as error:
+                raise InputError(f"{self.where}/{EVENTS}:{number}: {error}") from None
+
+    def bugs(self) -> dict[str, dict[str, Any]]:
+        """The certificates of bugs by name."""
+        return {name.removesuffix(".json"): self.bug_named(name) for name in self.store.names(BUGS)}
+
+    def bug_named(self, name: str) -> dict[str, Any]:
+        """The certificate of one bug."""
+        file = f"{BUGS}/{name.removesuffix('.json')}.json"
+        text = self.store.read(file)
+        if text is None:
+            known = ", ".join(known.removesuffix(".json") for known in self.store.names(BUGS)[:10])
+            raise InputError(f"{self.where}: there is no bug {name}; there are: {known or 'none'}")
+        return read_object(text, f"{self.where}/{file}")
+
+    def close(self) -> None:
+        """Closes the store."""
+        self.store.close()
+
+
+def records_in(folder: Path) -> list[Path]:
+    """The record itself, or those in it where several tasks were tested."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such record")
+    if (folder / EVENTS).is_file():
+        return [folder]
+    inside = sorted(path.parent for path in folder.glob(f"*/{EVENTS}"))
+    if not inside:
+        raise InputError(f"{folder}: no record (there is no {EVENTS} in it)")
+    return inside

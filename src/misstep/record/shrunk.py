@@ -1,0 +1,76 @@
+"""Shrunk bugs: from a recorded bug to a smaller one in the same record, certified like any other."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from misstep.claim import names
+from misstep.errors import InputError
+from misstep.explain.fault import localise
+from misstep.explain.shrink import shrink, walk_to
+from misstep.oracle import Panel, make_oracles
+from misstep.pool import read_entries
+from misstep.record.certificate import make_certificate
+from misstep.record.record import POOL, Record
+from misstep.record.replay import Replay
+
+
+@dataclass(frozen=True, slots=True)
+class ShrunkBug:
+    """A smaller bug; `before` and `after` count the steps of the run and of the walk to the state."""
+
+    record: Record
+    bug: str
+    name: str
+    certificate: dict[str, Any]
+    steps_on_run: int
+    before: dict[str, int | None]
+    after: dict[str, int | None]
+
+    def as_json(self) -> dict[str, Any]:
+        """As `misstep shrink --json` prints it."""
+        return {
+            "bug": self.bug,
+            "certificate": f"{self.record.where}/bugs/{self.name}.json",
+            "before": self.before,
+            "after": self.after,
+        }
+
+
+def shrink_bug(again: Replay, bug: str) -> ShrunkBug:
+    """Shrinks a bug of a record and writes what it finds beside it. InputError where the bug is fixed."""
+    lab, certificate = again.lab, again.record.bug_named(bug)
+    for entry in read_entries(again.record.store.lines(POOL), again.task, where=again.record.where):
+        lab.add_to_pool(entry)
+    (found,) = again.ask({bug: certificate})
+    if found.status not in ("bug", "changed"):
+        raise InputError(
+            f"bug {bug} cannot be shrunk: now the policy does as well as the known plan, or fails"
+        )
+    case = found.case(lab, certificate)
+    walk = walk_to(lab, case.entry)
+    oracles = [(part.name, part.bind(lab)) for part in make_oracles(again.config.oracle)]
+    shrunk = shrink(lab, Panel(lab, oracles, objective=again.objective), case, walk)
+    name = f"{bug}-shrunk"
+    made = make_certificate(
+        lab,
+        shrunk.case,
+        shrunk.judgement,
+        objective=again.objective,
+        fault=localise(lab, shrunk.case),
+        id=name,
+        task=again.config.subject,
+        policy=again.config.policy,
+        seed=again.config.seed,
+        walk_from_initial_state=None if shrunk.walk is None else names(shrunk.walk),
+        replay=f"misstep replay {again.record.where} {name}",
+    )
+    again.record.bug(name, made)
+    return ShrunkBug(
+        again.record,
+        bug,
+        name,
+        made,
+        shrunk.steps_on_run,
+        {"run": case.run.steps, "walk": None if walk is None else len(walk)},
+        {"run": shrunk.case.run.steps, "walk": None if shrunk.walk is None else len(shrunk.walk)},
+    )

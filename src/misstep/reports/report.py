@@ -1,0 +1,194 @@
+"""Report: the result of a test, for Python and for the command line; made from a record alone."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from misstep.bound import Bound
+from misstep.errors import InputError
+from misstep.events import Family, Finished, Judged, Misstep
+from misstep.record.record import EVENTS, Record
+from misstep.record.store import DirectoryStore, MemoryStore
+from misstep.reports.show import show_bug
+from misstep.support.extras import require_extra
+from misstep.tally import Tally
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, slots=True)
+class Bug:
+    """A state in which the policy does worse than is possible, with the proof."""
+
+    judged: Judged
+    certificate: dict[str, Any]
+    record: Record = field(repr=False)
+
+    @property
+    def id(self) -> int:
+        """In the pool."""
+        return self.judged.id
+
+    @property
+    def state(self) -> Any:
+        """Where the policy was put: the atoms that hold, or the values of a model's variables."""
+        return self.certificate["state"]
+
+    @property
+    def run(self) -> list[str]:
+        """What the policy does from there."""
+        return list(self.certificate["run"]["actions"])
+
+    @property
+    def outcome(self) -> str:
+        """How the policy's run ends: solved, loop, stuck, illegal, dead-end, cut-off, unsafe."""
+        return self.judged.outcome
+
+    @property
+    def plan(self) -> list[str] | None:
+        """What would be better; None where a whole strategy is (safety)."""
+        plan = self.certificate.get("witness")
+        return None if plan is None else list(plan)
+
+    @property
+    def gap(self) -> Bound:
+        """How much worse the policy does, at least and at most."""
+        return self.judged.gap
+
+    @property
+    def fault(self) -> Misstep | None:
+        """The first decision that is proven to be wrong, None where none could be singled out."""
+        return self.judged.fault
+
+    def show(self) -> str:
+        """Both courses side by side, the misstep marked."""
+        return "\n".join(show_bug(self.record, self.certificate))
+
+
+class Report:
+    """What a test found. `report.bugs` are proven; `cleared` states are proven to be none."""
+
+    def __init__(self, record: Record, *, tally: Tally | None = None) -> None:
+        self.record = record
+        self.tally = tally or _added_up(record)
+
+    @classmethod
+    def read(cls, folder: str | Path) -> "Report":
+        """The report of a record on disk."""
+        return cls(Record.open(Path(folder)))
+
+    @cached_property
+    def bugs(self) -> list[Bug]:
+        """The bugs in the order in which they were found."""
+        return [Bug(event, self.record.bug_named(str(event.id)), self.record) for event in self.tally.bugs]
+
+    @property
+    def finished(self) -> Finished:
+        """The counts; of a test that is under way or was killed, those so far."""
+        return self.tally.finished or Finished(**self.tally.counts())
+
+    @property
+    def tested(self) -> int:
+        """States that were judged."""
+        return self.finished.tested
+
+    @property
+    def solved(self) -> int:
+        """States from which the policy reaches the goal."""
+        return self.finished.solved
+
+    @property
+    def cleared(self) -> int:
+        """States proven to be no bugs."""
+        return self.finished.cleared
+
+    @property
+    def unknown(self) -> int:
+        """States about which neither was proven."""
+        return self.finished.unknown
+
+    @property
+    def failed(self) -> int:
+        """States on which the policy failed to answer for reasons of its own; they are among the unknown."""
+        return self.finished.failed
+
+    @property
+    def families(self) -> tuple[Family, ...]:
+        """Bugs in which the same goes wrong, large families first."""
+        return self.finished.families
+
+    @property
+    def limits_hit(self) -> tuple[str, ...]:
+        """Limits that kept the test from saying more."""
+        return self.finished.limits_hit
+
+    def bug(self, number: int) -> Bug:
+        """The bug with this id."""
+        for bug in self.bugs:
+            if bug.id == number:
+                return bug
+        known = ", ".join(str(bug.id) for bug in self.bugs[:10]) or "none"
+        raise InputError(f"there is no bug {number}; there are: {known}")
+
+    def show(self, bug: int | Bug) -> str:
+        """A bug for people."""
+        return (self.bug(bug) if isinstance(bug, int) else bug).show()
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """One row a tested state, as a pandas data frame (needs the extra `pandas`)."""
+        pandas = require_extra("pandas", extra="pandas", purpose="a report as a data frame")
+        return pandas.DataFrame(list(self._rows()))
+
+    def save(self, folder: str | Path) -> Path:
+        """Writes the record to a new directory, from which `misstep verify`, `show` and `replay` read."""
+        path = Path(folder)
+        if not isinstance(self.record.store, MemoryStore):
+            raise InputError(f"the record is on disk already: {self.record.where}")
+        target = DirectoryStore.create(path, marker=EVENTS)
+        try:
+            self.record.store.copy_to(target)
+        finally:
+            target.close()
+        return path
+
+    def as_json(self) -> dict[str, Any]:
+        """As `misstep test --json` prints it."""
+        from misstep.reports.summary import report_json
+
+        return report_json(self)
+
+    def __repr__(self) -> str:
+        counts = self.finished
+        return (
+            f"<Report: {counts.tested} states tested, {counts.bugs} bugs, {counts.cleared} cleared, "
+            f"{counts.unknown} unknown>"
+        )
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for event in self.tally.judged.values():
+            yield {
+                "id": event.id,
+                "verdict": str(event.verdict),
+                "outcome": event.outcome,
+                "steps": event.steps,
+                "cost_lo": event.cost.lo,
+                "cost_hi": event.cost.hi,
+                "best_lo": event.best.lo,
+                "best_hi": event.best.hi,
+                "gap_lo": event.gap.lo,
+                "gap_hi": event.gap.hi,
+                "oracle": event.oracle,
+                "fault_step": None if event.fault is None else event.fault.step,
+                "fault_action": None if event.fault is None else event.fault.action,
+                "by_search": event.by_search,
+            }
+
+
+def _added_up(record: Record) -> Tally:
+    tally = Tally()
+    for event in record.events():
+        tally.add(event)
+    return tally

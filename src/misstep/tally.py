@@ -1,0 +1,70 @@
+"""Tally: what the events of a test add up to. True at any moment, and of a log that is read again."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from misstep.bound import NEVER
+from misstep.events import Event, Finished, Judged, PoolGrown, Ran, Started, Warned
+from misstep.judge import Verdict
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts events; a state that was judged again counts once, by the last word."""
+
+    started: Started | None = None
+    finished: Finished | None = None
+    warnings: list[str] = field(default_factory=list)
+    pool: int = 0
+    runs: int = 0
+    unsafe_runs: int = 0
+    judged: dict[int, Judged] = field(default_factory=dict)
+    """The last word on each state."""
+
+    def add(self, event: Event) -> None:
+        """Takes an event in."""
+        if isinstance(event, Judged):
+            self.judged[event.id] = event
+        elif isinstance(event, PoolGrown):
+            self.pool = event.pool
+        elif isinstance(event, Ran):
+            self.runs += 1
+            self.unsafe_runs += event.outcome == "unsafe"
+        elif isinstance(event, Started):
+            self.started = event
+        elif isinstance(event, Warned):
+            self.warnings.append(event.text)
+        elif isinstance(event, Finished):
+            self.finished = event
+            self.pool = event.pool
+
+    def of(self, verdict: Verdict) -> list[Judged]:
+        """The states with this verdict, in the order in which they were judged first."""
+        return [event for event in self.judged.values() if event.verdict is verdict]
+
+    @property
+    def bugs(self) -> list[Judged]:
+        """The bugs."""
+        return self.of(Verdict.BUG)
+
+    def counts(self) -> dict[str, Any]:
+        """The counts that `Finished` states."""
+        bugs, cleared = self.bugs, self.of(Verdict.CLEARED)
+        qualitative = sum(event.cost == NEVER for event in bugs)
+        return {
+            "pool": self.pool,
+            "tested": len(self.judged),
+            "solved": sum(event.outcome == "solved" for event in self.judged.values()),
+            "qualitative": qualitative,
+            "quantitative": len(bugs) - qualitative,
+            "cleared": len(cleared),
+            "cleared_by_search": sum(event.by_search for event in cleared),
+            "unknown": len(self.of(Verdict.UNKNOWN)),
+            "failed": sum(
+                event.outcome == "failed" and event.verdict is Verdict.UNKNOWN
+                for event in self.judged.values()
+            ),
+            "runs": self.runs,
+            "unsafe_runs": self.unsafe_runs,
+            "faults": sum(event.fault is not None for event in self.judged.values()),
+        }

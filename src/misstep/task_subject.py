@@ -1,0 +1,158 @@
+"""A policy on a classical task as a subject of tests: pool states, runs, faults, families, certificates."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from misstep._core import PolicyGraph, Run
+from misstep.answers.guard import failure_report, reason_of_run
+from misstep.events import Family, PoolGrown, Warned
+from misstep.explain.families import BugSummary, families, share_with_unique_pair
+from misstep.explain.fault import Fault, localise
+from misstep.fuzz import Fuzz
+from misstep.judge import Judgement, Objective, Verdict
+from misstep.lab import Lab
+from misstep.oracle import Case, OraclePart, Panel, open_case
+from misstep.policy import Policy
+from misstep.pool import PoolEntry
+from misstep.record.certificate import is_search_based, make_certificate
+from misstep.subject import Clock, Finding, Tell
+
+# Pool states that are made before the first of them is tested, unless tests and fuzzing take turns.
+_MADE_AT_ONCE = 500
+# Runs advance together in slices. They start small and grow while the policy answers fast, so that a slow
+# policy has finished some runs when the time is over.
+_SLICE_SECONDS = 0.5
+
+
+@dataclass(slots=True, kw_only=True)
+class TaskSubject:
+    """One policy on one classical task; `pool` gives the states: a fuzzing session, or given entries."""
+
+    lab: Lab
+    policy: Policy
+    pool: Fuzz | Sequence[PoolEntry]
+    oracles: Sequence[OraclePart]
+    objective: Objective
+    interleave: bool = False
+    gap: bool = False
+    write: Callable[[PoolEntry], None] = lambda entry: None
+    """Keeps a pool entry; called before it is tested."""
+    panel: Panel[Any, Case] = field(init=False)
+
+    def __post_init__(self) -> None:
+        bound = [(part.name, part.bind(self.lab)) for part in self.oracles]
+        self.panel = Panel(self.lab, bound, objective=self.objective, gap=self.gap)
+
+    @property
+    def knowledge(self) -> Lab:
+        """The lab."""
+        return self.lab
+
+    @property
+    def graph(self) -> PolicyGraph:
+        """The policy's runs."""
+        return self.lab.graph
+
+    @property
+    def policy_seconds(self) -> float:
+        """What the policy took so far."""
+        return self.graph.policy_seconds
+
+    def cases(self, clock: Clock, tell: Tell, /) -> Iterator[Case]:
+        """Pool states with the policy's runs from them."""
+        for batch in self._batches(clock, tell):
+            for entry, run in self._runs(batch):
+                yield open_case(self.lab, entry, run)
+            if given_up := failure_report(self.policy):
+                tell(Warned(text=given_up))
+                self.lab.limits_hit.add("policy")
+                return
+
+    def find(self, case: Case, judgement: Judgement, about: Mapping[str, Any], /) -> Finding:
+        """The fault of a bug, and the certificate of a bug or a clearance."""
+        fault = localise(self.lab, case) if judgement.is_bug else None
+        judgement = self.panel.judge(case)  # localising may have tightened the bounds
+        reason = reason_of_run(self.policy, case.run)
+        certificate = None
+        if judgement.verdict is not Verdict.UNKNOWN:
+            certificate = make_certificate(
+                self.lab,
+                case,
+                judgement,
+                objective=self.objective,
+                fault=fault,
+                reason=reason,
+                oracle=self.panel.credited(case, judgement),
+                **about,
+            )
+        return Finding(
+            judgement=judgement,
+            fault=None if fault is None else fault.note,
+            schema=None if fault is None else fault.schema,
+            reason=reason,
+            by_search=is_search_based(self.lab, case, judgement) or _by_search(fault),
+            certificate=certificate,
+        )
+
+    def families(self, bugs: list[tuple[Case, Finding]], /) -> tuple[Family, ...]:
+        """Bugs with the same outcome, the same schema at fault and in the same region."""
+        summaries = [
+            BugSummary(
+                case.id,
+                case.state,
+                case.run.outcome,
+                finding.schema,
+                finding.judgement.gap.lo,
+                case.run.steps,
+            )
+            for case, finding in bugs
+        ]
+        return tuple(families(self.lab.task, summaries))
+
+    def summary(self, bugs: list[tuple[Case, Finding]], /) -> dict[str, Any]:
+        """How varied the bugs are (Table 1 of Steinmetz et al. 2022)."""
+        return {"unique_fact_pairs": share_with_unique_pair([case.state for case, _ in bugs])}
+
+    def _batches(self, clock: Clock, tell: Tell) -> Iterator[list[PoolEntry]]:
+        """The pool in pieces that are tested together."""
+        size = 1 if self.interleave else _MADE_AT_ONCE
+        entries = iter(self.pool)
+        made, batch = 0, list[PoolEntry]()
+        while True:
+            begin, policy = time.perf_counter(), self.policy_seconds
+            entry = next(entries, None)
+            clock.fuzz += time.perf_counter() - begin - (self.policy_seconds - policy)
+            if entry is not None:
+                self.write(entry)
+                self.lab.add_to_pool(entry)
+                batch.append(entry)
+                made += 1
+            if batch and (entry is None or len(batch) >= size):
+                tell(PoolGrown(pool=made, size=self.size))
+                yield batch
+                batch = []
+            if entry is None:
+                break
+        if isinstance(self.pool, Fuzz) and self.pool.stopped != "full":
+            self.lab.limits_hit.add(f"fuzz: {self.pool.stopped}")
+
+    @property
+    def size(self) -> int:
+        """How many states are wanted."""
+        return self.pool.size if isinstance(self.pool, Fuzz) else len(self.pool)
+
+    def _runs(self, batch: list[PoolEntry]) -> Iterator[tuple[PoolEntry, Run]]:
+        at, size = 0, 1
+        while at < len(batch) and not self.lab.budget.is_over and not failure_report(self.policy):
+            before = self.policy_seconds
+            piece = batch[at : at + size]
+            runs = self.lab.run([entry.state for entry in piece])
+            yield from zip(piece, runs, strict=False)
+            at += len(piece)
+            size = size * 2 if self.policy_seconds - before < _SLICE_SECONDS else max(1, size // 2)
+
+
+def _by_search(fault: Fault | None) -> bool:
+    return fault is not None and fault.rests_on_search
