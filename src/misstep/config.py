@@ -111,9 +111,7 @@ class Config:
 
     def absolute(self) -> Self:
         """The same with paths that hold from any directory."""
-        paths: dict[str, Any] = {
-            name: value.resolve() for name, value in vars(self).items() if isinstance(value, Path)
-        }
+        paths: dict[str, Any] = {name: value.resolve() for name, value in vars(self).items() if isinstance(value, Path)}
         return dataclasses.replace(self, **paths)
 
     def as_table(self) -> dict[str, Any]:
