@@ -12,14 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from misstep._core import PolicyGraph
-from misstep.cli.test import DEFAULT_ORACLE
-from misstep.events import BugFound, Cleared, Tested
-from misstep.oracle import make_oracles
-from misstep.policy import make_policy_part
-from misstep.pool import read_pool
-from misstep.session import Campaign, Settings
-from misstep.task import load
+from misstep.config import DEFAULT_ORACLE, Config
+from misstep.events import Finished, Judged
+from misstep.session import Session
 
 DATA = Path(os.environ.get("MISSTEP_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
@@ -28,7 +23,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--oracle", default=DEFAULT_ORACLE)
     parser.add_argument("--only", default="")
-    parser.add_argument("--localise", action="store_true")
     options = parser.parse_args()
     if not DATA.is_dir():
         print("no shared data: set MISSTEP_DATA or put it at ../shared/data")
@@ -40,7 +34,7 @@ def main() -> None:
     for peer in sorted((DATA / "peer-pools").glob("*.peer.json")):
         if options.only not in peer.name:
             continue
-        report(compare(peer, options.oracle, localise=options.localise))
+        report(compare(peer, options.oracle))
 
 
 @dataclass(frozen=True)
@@ -49,10 +43,10 @@ class Compared:
 
     name: str
     peer: dict[str, Any]
-    campaign: Campaign
-    tested: list[Tested]
+    found: Finished
+    tested: list[Judged]
     seconds: float
-    """Of CPU, without the policy."""
+    """Of CPU, without translation and policy."""
 
     def exact(self) -> dict[int, float]:
         """h* by pool id, where it is known."""
@@ -68,36 +62,41 @@ class Compared:
     def missing(self) -> list[int]:
         """States that are bugs by their exact cost and were not flagged."""
         known = self.exact()
-        return [e.id for e in self.tested if e.id in known and e.cost.lo > known[e.id] and e.kind != "bug"]
+        return [e.id for e in self.tested if e.id in known and e.cost.lo > known[e.id] and e.verdict != "bug"]
 
 
-def compare(path: Path, oracle: str, *, localise: bool = False) -> Compared:
+def compare(path: Path, oracle: str) -> Compared:
     """Tests the states of one pool."""
     peer = json.loads(path.read_text())
     data = path.parents[1]
     name = path.name.removesuffix(".peer.json")
-    files = [data / peer["task"][part] for part in ("domain", "problem")]
-    task = load(files[0], files[1], unit_cost=peer.get("unit_cost", False))
     kind = {"asnets": "asnet", "gnn": "gnn"}.get(peer["policy"].split("/")[0])
-    text = f"{kind}:{data / peer['policy']}" if kind else "heuristic:ff"
-    graph = PolicyGraph(task, make_policy_part(text).bind(task))
-    entries = read_pool(path.with_name(f"{name}.pool.jsonl"), task)
-    campaign = Campaign(task, graph, entries, Settings(make_oracles([oracle]), localise=localise))
+    config = Config(
+        domain=data / peer["task"]["domain"],
+        problem=data / peer["task"]["problem"],
+        policy=f"{kind}:{data / peer['policy']}" if kind else "heuristic:ff",
+        pool_file=path.with_name(f"{name}.pool.jsonl"),
+        oracle=(oracle,),
+        unit_cost=peer.get("unit_cost", False),
+    )
+    session = Session(config)
     before = time.process_time()
-    events = [event for event in campaign.events() if isinstance(event, Tested | BugFound | Cleared)]
-    seconds = time.process_time() - before - graph.policy_seconds
-    tested = [event if isinstance(event, Tested) else event.tested for event in events]
-    return Compared(name, peer, campaign, tested, seconds)
+    for _ in session.events():
+        pass
+    found = session.tally.finished
+    assert found is not None
+    seconds = time.process_time() - before - found.seconds["policy"] - found.seconds["translate"]
+    return Compared(name, peer, found, list(session.tally.judged.values()), seconds)
 
 
 def report(compared: Compared) -> None:
-    found, peer = compared.campaign.result, compared.peer
+    found, peer = compared.found, compared.peer
     spent = peer.get("cpu_seconds", {})
     theirs = {key: f"{len(bugs)} ({spent.get(key, math.nan):g})" for key, bugs in peer["bugs"].items()}
     print(
         f"{compared.name:42} {found.solved:6d} {found.bugs:5d} ({found.qualitative:4d}) {found.cleared:7d} "
         f"({found.cleared_by_search:6d}) {found.unknown:7d} {compared.seconds:8.2f} "
-        f"{found.policy_seconds:7.2f}   " + ", ".join(f"{key}: {value}" for key, value in theirs.items())
+        f"{found.seconds['policy']:7.2f}   " + ", ".join(f"{key}: {value}" for key, value in theirs.items())
     )
     if wrong := compared.contradictions():
         print(f"    CONTRADICTED by h*: {wrong}")

@@ -4,15 +4,11 @@ python -m benchmarks.real_policies [--pool N] [--only WORD] [--oracle TEXT]
 """
 
 import argparse
-import contextlib
-import io
-import tempfile
-from pathlib import Path
 
 from benchmarks.peer_pools import DATA
-from misstep.cli.test import DEFAULT_ORACLE
-from misstep.cli.testing import Request, test_all
-from misstep.record.verify import verify_run
+from misstep.api import test
+from misstep.config import DEFAULT_ORACLE
+from misstep.record.verify import verify_record
 
 TASKS = {
     "asnets/blocksworld": ("prob-blocks-blocks-nblk35-seed2107726020-seq1",
@@ -51,19 +47,9 @@ def report(domain: str, problem: str, *, pool: int, oracle: str) -> None:
     folder = DATA / domain
     policy = next(path for path in sorted(folder.iterdir()) if path.suffix in (".policy", ".ckpt"))
     kind = "asnet" if policy.suffix == ".policy" else "gnn"
-    with tempfile.TemporaryDirectory() as name:
-        request = Request(
-            domain=folder / "domain.pddl",
-            problems=(folder / "problems" / f"{problem}.pddl",),
-            policy=f"{kind}:{policy}",
-            oracles=(oracle,),
-            pool=pool,
-            out=Path(name) / "run",
-            quiet=True,
-        )
-        with contextlib.redirect_stderr(io.StringIO()):
-            (found,), _ = test_all(request)
-        checked = verify_run(Path(name) / "run")
+    task = (folder / "domain.pddl", folder / "problems" / f"{problem}.pddl")
+    tested = test(task, f"{kind}:{policy}", oracle=oracle, pool=pool)
+    found, checked = tested.as_json(), verify_record(tested.record).as_json()
     bugs, seconds = found["bugs"], found["seconds"]
     print(
         f"{domain + '/' + problem:58} {found['solved']:6d} {sum(bugs.values()):4d} {bugs['qualitative']:4d} "

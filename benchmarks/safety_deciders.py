@@ -14,7 +14,6 @@ from collections import Counter
 from typing import Any
 
 from misstep._core import Budget, Decider, ExplicitGame, JaniGame
-
 from misstep.bundled.models import BUNDLED, generate
 from misstep.formats.jani import JaniTask
 from misstep.safety.model import SafetyTask

@@ -15,6 +15,7 @@ from misstep.reports.report import Report
 from misstep.session import Session
 from misstep.task import Task, load
 
+_PARTS = ("oracle", "objective", "fuzzer", "bias")
 TaskLike: TypeAlias = Any
 """A `Task`; a pair (domain, problem) of files or texts; a JANI or SAS file; a unified-planning `Problem`."""
 
@@ -32,8 +33,8 @@ def test(
     `policy` is a text as on the command line, or a callable that takes a batch of states and returns an
     action, an action's name or None for each (`misstep.per_state` makes one from a function of one state).
     `options` are the fields of `misstep.Config`: `pool=100`, `seed=0`, `seconds=None`, `oracle=...`,
-    `bias=...`, `objective=...`. With `out` the record is a directory; else it is kept in memory, and
-    `report.save(directory)` writes it.
+    `bias=...`, `fuzzer=...`, `objective=...`; the last four may be texts or parts. With `out` the record is
+    a directory; else it is kept in memory, and `report.save(directory)` writes it.
     """
     session = make_session(task, policy, **options)
     if out is not None:
@@ -50,10 +51,19 @@ def test(
 def make_session(task: TaskLike, policy: str | Policy | PolicyPart, **options: Any) -> Session:
     """A session in memory whose task and policy are given as objects or as texts."""
     given = {name: value for name, value in options.items() if value is not None}
+    parts = {kind: given.pop(kind) for kind in _PARTS if _is_part(given.get(kind))}
+    if "oracle" in parts and not isinstance(parts["oracle"], list | tuple):
+        parts["oracle"] = [parts["oracle"]]
     named, made = _resolve(task, unit_cost=bool(given.get("unit_cost", False)))
     text = policy if isinstance(policy, str) else policy_name(policy)
     config = Config.from_table({**named, "policy": text, **given}, where="misstep.test")
-    return Session(config, task=made, policy=None if isinstance(policy, str) else policy)
+    return Session(config, task=made, policy=None if isinstance(policy, str) else policy, parts=parts)
+
+
+def _is_part(value: object) -> bool:
+    """Whether a part came as an object; texts go into the configuration."""
+    first = next(iter(value), None) if isinstance(value, list | tuple) else value
+    return first is not None and not isinstance(first, str)
 
 
 def policy_name(policy: object) -> str:

@@ -1,7 +1,8 @@
 """Bench: a task with a policy bound to it, and the pool that is asked for: the ground of every test."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from misstep._core import PolicyGraph
 from misstep.answers.guard import guarded, warnings_of
@@ -9,10 +10,13 @@ from misstep.budget import Budget
 from misstep.config import Config
 from misstep.errors import InputError
 from misstep.fuzz import Fuzz
+from misstep.judge import Objective
 from misstep.loading import load_task
+from misstep.oracle import OraclePart, make_oracles
 from misstep.plugins import make_part
 from misstep.policy import Policy, PolicyPart, bind_policy, make_policy_part, wants_unit_cost
-from misstep.pool import PoolEntry, read_pool
+from misstep.pool import PoolEntry
+from misstep.record.pool_file import read_pool
 from misstep.task import Task
 
 
@@ -26,6 +30,11 @@ class Bench:
     graph: PolicyGraph
     unit_cost: bool
     warnings: tuple[str, ...]
+    objective: Objective
+    fuzzer: Any
+    bias: Any
+    oracles: Sequence[OraclePart]
+    """In the order in which they are asked."""
 
     def pool(self, budget: Budget, *, known: Sequence[PoolEntry] = ()) -> Fuzz | list[PoolEntry]:
         """The test states; `known` are those of an earlier session, to be continued."""
@@ -38,8 +47,8 @@ class Bench:
         config = self.config
         return Fuzz(
             self.graph,
-            make_part("fuzzer", config.fuzzer or "refined"),
-            make_part("bias", config.bias),
+            self.fuzzer,
+            self.bias,
             seed=config.seed,
             size=config.pool,
             budget=budget,
@@ -48,9 +57,17 @@ class Bench:
 
 
 def set_up(
-    config: Config, budget: Budget, *, task: Task | None = None, policy: Policy | PolicyPart | None = None
+    config: Config,
+    budget: Budget,
+    *,
+    task: Task | None = None,
+    policy: Policy | PolicyPart | None = None,
+    parts: Mapping[str, Any] | None = None,
 ) -> Bench:
-    """Loads the task and the policy; objects stand in for what the configuration names."""
+    """Loads the task and the policy; objects stand in for what the configuration names.
+
+    `parts` holds such objects by kind: `oracle` (a sequence), `objective`, `fuzzer`, `bias`.
+    """
     if policy is None:
         if not config.policy:
             raise InputError("there is no policy to test; give one as NAME:VALUE, such as asnet:FILE")
@@ -62,4 +79,8 @@ def set_up(
     warnings = [*loaded.warnings, *warnings_of(bound)]
     if unit_cost and not config.unit_cost:
         warnings.insert(0, "the policy was made for unit costs: every action counts as 1")
-    return Bench(config, loaded, bound, graph, unit_cost, tuple(warnings))
+    given = parts or {}
+    texts = {"objective": config.objective, "fuzzer": config.fuzzer or "refined", "bias": config.bias}
+    made = {kind: given.get(kind) or make_part(kind, text) for kind, text in texts.items()}
+    oracles = given.get("oracle") or make_oracles(config.oracle)
+    return Bench(config, loaded, bound, graph, unit_cost, tuple(warnings), **made, oracles=oracles)

@@ -38,30 +38,22 @@ class Judgement:
 
     verdict: Verdict
     gap: Bound
+    values: tuple[tuple[float, float], ...] = ()
+    """All that the judge looked at: the ends of both intervals of costs, each with its value."""
 
     @property
     def is_bug(self) -> bool:
         """Whether a better course is proven to exist."""
         return self.verdict is Verdict.BUG
 
-    @property
-    def is_open(self) -> bool:
-        """Whether neither was proven so far."""
-        return self.verdict is Verdict.UNKNOWN
-
 
 def judge(run: Bound, best: Bound, *, objective: Objective) -> Judgement:
     """A bug iff the policy surely does worse than is surely possible; cleared iff it surely does not."""
-    run = Bound(objective.value(run.lo), objective.value(run.hi))
-    best = Bound(objective.value(best.lo), objective.value(best.hi))
-    gap = Bound(max(0.0, _minus(run.lo, best.hi)), max(0.0, _minus(run.hi, best.lo)))
-    if run.lo > best.hi:
-        return Judgement(Verdict.BUG, gap)
-    if run.hi <= best.lo:
-        return Judgement(Verdict.CLEARED, Bound(0, 0))
-    return Judgement(Verdict.UNKNOWN, gap)
-
-
-def _minus(a: float, b: float) -> float:
-    """Two courses that never reach the goal do equally badly."""
-    return 0.0 if a == b else a - b
+    ends = (run.lo, run.hi, best.lo, best.hi)
+    run_lo, run_hi, best_lo, best_hi = map(objective.value, ends)
+    values = tuple(zip(ends, (run_lo, run_hi, best_lo, best_hi), strict=True))
+    if run_lo > best_hi:
+        return Judgement(Verdict.BUG, Bound(run_lo - best_hi, run_hi - best_lo), values)
+    if run_hi <= best_lo:
+        return Judgement(Verdict.CLEARED, Bound(0.0, 0.0), values)
+    return Judgement(Verdict.UNKNOWN, Bound(0.0, run_hi - best_lo), values)

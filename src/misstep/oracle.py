@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
 from misstep._core import Run, State
@@ -9,8 +10,7 @@ from misstep.bound import Bound
 from misstep.claim import Claim, StateT, plan_claim
 from misstep.errors import InputError
 from misstep.judge import Judgement, Objective, Verdict, judge
-from misstep.knowledge import Knowledge
-from misstep.lab import Lab
+from misstep.lab import Knowledge, Lab
 from misstep.plugins import make_part
 from misstep.pool import PoolEntry
 
@@ -61,26 +61,20 @@ CaseT_contra = TypeVar("CaseT_contra", bound=AnyCase, contravariant=True)
 class Case:
     """A test state of a classical task, the policy's run from it and what the run proves about its cost."""
 
-    entry: PoolEntry
+    id: int
+    """Of the pool entry."""
+    state: State
     run: Run
     cost: Bound
-
-    @property
-    def id(self) -> int:
-        """Of the pool entry."""
-        return self.entry.id
-
-    @property
-    def state(self) -> State:
-        """Of the pool entry."""
-        return self.entry.state
+    entry: PoolEntry
+    """Where the state comes from."""
 
 
 def open_case(lab: Lab, entry: PoolEntry, run: Run) -> Case:
     """The case of a test state; where the policy solves it, its run is the first plan that is known."""
     if run.outcome == "solved":
         lab.enter(plan_claim(entry.state, run.actions, "policy"))
-    return Case(entry, run, lab.policy_cost(run))
+    return Case(entry.id, entry.state, run, lab.policy_cost(run), entry)
 
 
 class Oracle(Protocol[CaseT_contra]):
@@ -128,46 +122,47 @@ class Panel(Generic[StateT, CaseT]):
 
     def __init__(
         self,
-        knowledge: Knowledge[StateT],
+        lab: Knowledge[StateT],
         oracles: Sequence[tuple[str, Oracle[CaseT]]],
         *,
         objective: Objective,
         gap: bool = False,
     ) -> None:
-        self.knowledge = knowledge
+        self.lab = lab
         self.objective = objective
         self._keep_going = gap
         self._oracles = list(oracles)
         learners: list[Any] = [oracle for _, oracle in oracles if hasattr(oracle, "learn")]
-        knowledge.learners += learners
+        lab.learners += learners
 
     def test(self, case: CaseT) -> Judgement:
         """Asks the oracles about a case, one after the other; the one that settles it is the last."""
+        lab, known = self.lab, self.lab.known(case.state)
+        judgement, seen = judge(case.cost, known.bound, objective=self.objective), known.bound
+
+        def is_settled() -> bool:
+            nonlocal judgement, seen
+            if known.bound is not seen:
+                judgement, seen = judge(case.cost, known.bound, objective=self.objective), known.bound
+            if judgement.verdict is Verdict.UNKNOWN:
+                return False
+            return not self._keep_going or judgement.gap.lo == judgement.gap.hi
+
         for number, (name, oracle) in enumerate(self._oracles):
-            if self._is_settled(case) or self.knowledge.budget.is_over:
+            if is_settled() or lab.budget.is_over:
                 break
             restore = getattr(oracle, "restore", None)
-            self.knowledge.consult(
+            lab.consult(
                 f"{case.id} {number} {name}",
-                lambda oracle=oracle: oracle.claims(case),  # type: ignore[misc]
+                partial(oracle.claims, case),
                 speaker=oracle,
-                enough=lambda: self._is_settled(case),
-                restore=None if restore is None else lambda restore=restore: restore(case),  # type: ignore[misc]
+                about=case.state,
+                enough=is_settled,
+                restore=None if restore is None else partial(restore, case),
             )
-        return self.judge(case)
+        is_settled()
+        return judgement
 
     def judge(self, case: CaseT) -> Judgement:
         """What follows from all that is known by now."""
-        return judge(case.cost, self.knowledge.best(case.state), objective=self.objective)
-
-    def credited(self, case: CaseT, judgement: Judgement) -> str | None:
-        """The oracle whose claim the verdict rests on: the plan of a bug, the lower bound of a clearance."""
-        if judgement.verdict is Verdict.UNKNOWN:
-            return None
-        known = self.knowledge
-        claim = known.upper(case.state) if judgement.is_bug else known.lower(case.state)
-        return None if claim is None else claim.oracle
-
-    def _is_settled(self, case: CaseT) -> bool:
-        judgement = self.judge(case)
-        return not judgement.is_open and (not self._keep_going or judgement.gap.is_exact)
+        return judge(case.cost, self.lab.best(case.state), objective=self.objective)

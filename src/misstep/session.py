@@ -7,7 +7,7 @@ Everything that an event reports is in the record before the event is seen.
 
 import hashlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,12 +17,12 @@ from misstep.budget import Budget, StopFlag
 from misstep.config import Config
 from misstep.errors import InputError, LimitReached
 from misstep.events import Event, Finished, Judged, Started, Warned
-from misstep.judge import Verdict
+from misstep.judge import Judgement, Verdict
 from misstep.lab import Lab
-from misstep.oracle import AnyCase, make_oracles
-from misstep.plugins import make_part
+from misstep.oracle import AnyCase
 from misstep.policy import Policy, PolicyPart
-from misstep.pool import PoolEntry, read_entries
+from misstep.pool import PoolEntry
+from misstep.record.pool_file import read_entries
 from misstep.record.record import DOMAIN, POOL, PROBLEM, TASK, Record
 from misstep.subject import Clock, Finding, Subject
 from misstep.tally import Tally
@@ -34,19 +34,24 @@ from misstep.task_subject import TaskSubject
 class Session:
     """One test of one policy. Iterate over `events`; `tally` is true at any moment.
 
-    `task` and `policy` stand in for what the configuration names, for callers who have them at hand. With
-    `resume` the record goes on where it was stopped, to the result of an undisturbed test.
+    `task`, `policy` and `parts` stand in for what the configuration names. With `resume` the
+    record goes on where it was stopped, to the result of an undisturbed test.
     """
 
     config: Config
     task: Task | None = None
     policy: Policy | PolicyPart | None = None
+    parts: Mapping[str, Any] = field(default_factory=dict)
+    """Oracles, objective, fuzzer and bias that come as objects, by kind."""
     record: Record = field(default_factory=Record.in_memory)
     resume: bool = False
     stop: StopFlag | None = None
     tally: Tally = field(default_factory=Tally)
     _begin: float = 0.0
     _translate_seconds: float = 0.0
+    _about: dict[str, Any] = field(default_factory=dict)
+    """What certificates say about their origin."""
+    _replay: str | None = None
     _told: list[Event] = field(default_factory=list)
     _open: dict[Any, AnyCase] = field(default_factory=dict)
     """Cases whose verdict is unknown so far, by state."""
@@ -66,11 +71,11 @@ class Session:
         try:
             yield from self._all(subject, clock)
         except KeyboardInterrupt:
-            subject.knowledge.limits_hit.add("interrupted")
+            subject.lab.limits_hit.add("interrupted")
             self._recorded(self._finished(subject, clock))
             raise
         if budget.over is not None:
-            subject.knowledge.limits_hit.add(budget.over)
+            subject.lab.limits_hit.add(budget.over)
         yield self._recorded(self._finished(subject, clock))
 
     def open(self, budget: Budget) -> Subject[Any]:
@@ -94,58 +99,61 @@ class Session:
         cases = subject.cases(clock, self._told.append)
         while (case := next(cases, None)) is not None:
             yield from self._tell()
-            if subject.knowledge.budget.is_over and self.tally.judged:
+            if subject.lab.budget.is_over and self.tally.judged:
                 break
-            begin, policy = time.perf_counter(), subject.policy_seconds
-            subject.panel.test(case)
-            event = self._judge(subject, case)
-            clock.oracle += time.perf_counter() - begin - (subject.policy_seconds - policy)
+            begin, policy = time.perf_counter(), subject.meter.policy_seconds
+            event = self._judge(subject, case, subject.panel.test(case))
+            clock.oracle += time.perf_counter() - begin - (subject.meter.policy_seconds - policy)
             yield event
             yield from self._judge_again(subject)
         yield from self._tell()
 
-    def _judge(self, subject: Subject[Any], case: AnyCase) -> Event:
+    def _judge(self, subject: Subject[Any], case: AnyCase, judgement: Judgement) -> Event:
         """Explains, certifies and records what follows from all that is known about a case."""
-        finding = subject.find(case, subject.panel.judge(case), self._about(case.id))
-        verdict, certificate = finding.judgement.verdict, finding.certificate
-        if verdict is Verdict.BUG:
-            self._bugs[case.id] = (case, finding)
+        answers, known = subject.lab.take_answers(), subject.lab.known(case.state)
+        # The claim that the verdict rests on: the plan of a bug, the lower bound of a clearance. Where the policy
+        # pays nothing, nothing needs to be known to clear it: its own run is the proof.
+        claim = known.upper if judgement.verdict is Verdict.BUG or known.lower is None else known.lower
+        oracle = None if claim is None or judgement.verdict is Verdict.UNKNOWN else claim.oracle
+        about = {"id": str(case.id), "oracle": oracle, **self._about}
+        if self._replay is not None:
+            about["replay"] = f"{self._replay} {case.id}"
+        finding = subject.find(case, judgement, known, about)
+        verdict = finding.judgement.verdict
         if verdict is Verdict.UNKNOWN:
             self._open[case.state] = case
-        elif certificate is not None:
-            if verdict is Verdict.BUG:
-                self.record.bug(str(case.id), certificate)
-            else:
-                self.record.cleared(certificate)
-        known = subject.knowledge
-        return self._recorded(
-            Judged(
-                id=case.id,
-                verdict=verdict,
-                outcome=case.run.outcome,
-                cost=case.cost,
-                best=known.best(case.state),
-                gap=finding.judgement.gap,
-                oracle=subject.panel.credited(case, finding.judgement),
-                steps=case.run.steps,
-                fault=finding.fault,
-                reason=finding.reason,
-                by_search=finding.by_search,
-                limit=known.budget.over,
-                effort=known.effort,
-                at=self._now(),
-            )
+        elif verdict is Verdict.BUG:
+            self._bugs[case.id] = (case, finding)
+        event = Judged(
+            id=case.id,
+            verdict=verdict,
+            outcome=case.run.outcome,
+            cost=case.cost,
+            best=finding.best,
+            gap=finding.judgement.gap,
+            oracle=oracle,
+            steps=case.run.steps,
+            fault=finding.fault,
+            reason=finding.reason,
+            by_search=finding.by_search,
+            limit=subject.lab.budget.over,
+            effort=subject.lab.effort,
+            at=self._now(),
         )
+        self.record.write_down(event, finding.certificate, [*answers, *subject.lab.take_answers()])
+        self.tally.add(event)
+        return event
 
     def _judge_again(self, subject: Subject[Any]) -> Iterator[Event]:
         """What was found out about one state may decide about states that were left open."""
-        changed = subject.knowledge.changed
+        changed = subject.lab.changed
         while changed:
             case = self._open.get(changed.pop())
-            if case is None or subject.panel.judge(case).is_open:
+            judgement = None if case is None else subject.panel.judge(case)
+            if case is None or judgement is None or judgement.verdict is Verdict.UNKNOWN:
                 continue
             del self._open[case.state]
-            yield self._judge(subject, case)
+            yield self._judge(subject, case, judgement)
 
     def _finished(self, subject: Subject[Any], clock: Clock) -> Finished:
         bugs = list(self._bugs.values())
@@ -153,7 +161,7 @@ class Session:
         seconds = {
             "translate": self._translate_seconds,
             "fuzz": clock.fuzz,
-            "policy": subject.policy_seconds,
+            "policy": subject.meter.policy_seconds,
             "oracle": clock.oracle,
             "total": self._now(),
         }
@@ -161,8 +169,8 @@ class Session:
             **self.tally.counts(),
             families=families,
             bug_regions=len({family.region for family in families}),
-            limits_hit=tuple(sorted(subject.knowledge.limits_hit)),
-            effort=subject.knowledge.effort,
+            limits_hit=tuple(sorted(subject.lab.limits_hit)),
+            effort=subject.lab.effort,
             seconds={name: round(value, 6) for name, value in seconds.items()},
             at=self._now(),
             **subject.summary(bugs),
@@ -181,24 +189,19 @@ class Session:
     def _now(self) -> float:
         return round(time.perf_counter() - self._begin, 6)
 
-    def _about(self, number: int) -> dict[str, Any]:
-        config = self.config
-        about = {"id": str(number), "task": config.subject, "policy": config.policy, "seed": config.seed}
-        if self.record.path is not None:
-            about["replay"] = f"misstep replay {self.record.path} {number}"
-        return about
-
     def open_task(self, budget: Budget) -> TaskSubject:
         """The policy on a classical task."""
         config = self.config
-        bench = set_up(config, budget, task=self.task, policy=self.policy)
+        bench = set_up(config, budget, task=self.task, policy=self.policy, parts=self.parts)
         task = bench.task
         self._translate_seconds = time.perf_counter() - self._begin
         require_clear_names(task)
         digest = hashlib.sha256(task.sas.encode()).hexdigest()
         self.begin_record({"task_sha256": digest}, _files(task), unit_cost=bench.unit_cost)
         self._told += [self.started(config.oracle), *(Warned(text=text) for text in bench.warnings)]
-        known = read_entries(self.record.store.lines(POOL), task, where=self.record.where)
+        known: list[PoolEntry] = []
+        if self.resume:
+            known = read_entries(self.record.store.lines(POOL), task, where=self.record.where)
         share = 1.0 if config.interleave else 0.5  # the other half is for the oracles
         lab = Lab(
             task=task,
@@ -212,27 +215,27 @@ class Session:
             lab=lab,
             policy=bench.policy,
             pool=bench.pool(budget.part(share=share), known=known),
-            oracles=make_oracles(config.oracle),
-            objective=make_part("objective", config.objective),
+            oracles=bench.oracles,
+            objective=bench.objective,
             interleave=config.interleave,
             gap=config.gap,
-            write=lambda entry: self._write(entry, len(known)),
+            keep=self.record.keep_entry,
         )
-
-    def _write(self, entry: PoolEntry, already: int) -> None:
-        if entry.id >= already:
-            self.record.store.append(POOL, entry.as_json())
 
     def begin_record(self, digests: dict[str, str], files: dict[str, str], **changes: Any) -> None:
         """Writes what is tested, or makes sure that it is what the record to be resumed is about."""
+        config = self.config
+        self._about = {"task": config.subject, "policy": config.policy, "seed": config.seed}
+        if self.record.path is not None:
+            self._replay = f"misstep replay {self.record.path}"
         if self.resume:
             before = self.record.environment()
             if any(before.get(name) != value for name, value in digests.items()):
                 raise InputError(f"{self.record.where}: what was tested has changed; start a new record")
             self.record.resume()
             return
-        environment = {"misstep": __version__, "seed": self.config.seed, **digests}
-        self.record.begin(self.config.absolute().replace(**changes), environment=environment, files=files)
+        environment = {"misstep": __version__, "seed": config.seed, **digests}
+        self.record.begin(config.absolute(**changes), environment=environment, files=files)
 
     def started(self, oracles: tuple[str, ...]) -> Started:
         """The first event."""

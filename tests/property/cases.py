@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from misstep import _core as core
 from misstep.reference import fdr
+from misstep.task import Task
 from misstep.testing import exhaustive
 from misstep.testing.random_tasks import random_task, to_sas
 
@@ -27,7 +28,7 @@ class Case:
     """A task in both representations with a few of its reachable states; the initial one comes first."""
 
     reference: fdr.Task
-    native: core.Task
+    native: Task
     depths: dict[fdr.State, int]
     sample: list[fdr.State]
     seed: int
@@ -40,10 +41,10 @@ class Case:
     def rng(self) -> random.Random:
         return random.Random(f"checks {self.seed}")
 
-    def retargeted(self, goal: fdr.Facts) -> core.Task:
+    def retargeted(self, goal: fdr.Facts) -> Task:
         """The native task with another goal."""
         task = self.reference
-        return core.Task(to_sas(fdr.Task(task.facts, task.initial, goal, task.actions)))
+        return Task(to_sas(fdr.Task(task.facts, task.initial, goal, task.actions)))
 
     def state(self, values: fdr.State) -> core.State:
         return self.native.state_from_values(values)
@@ -59,7 +60,7 @@ def case_of(task: fdr.Task, *, seed: int = 0, size: int = 6) -> Case:
     reached = exhaustive.depths(task, task.initial)
     rest = list(reached)[1:]
     sample = [task.initial, *random.Random(seed).sample(rest, min(size - 1, len(rest)))]
-    return Case(task, core.Task(to_sas(task)), reached, sample, seed)
+    return Case(task, Task(to_sas(task)), reached, sample, seed)
 
 
 @functools.lru_cache(maxsize=2 * CHUNK)

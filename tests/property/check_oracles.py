@@ -9,17 +9,19 @@ from dataclasses import replace
 from typing import Any
 
 from misstep import _core as core
-from misstep.biases.published import NoBias
-from misstep.cli.test import DEFAULT_ORACLE
-from misstep.events import BugFound, Cleared, Tested
-from misstep.fuzz import Fuzz, Refined
+from misstep.config import DEFAULT_ORACLE, Config
+from misstep.events import Judged
+from misstep.judge import Verdict
 from misstep.oracle import OraclePart, make_oracles
-from misstep.record.store import CLEARED, POOL
-from misstep.reference import certificate as checker
-from misstep.session import Campaign, Settings
+from misstep.record.record import CLEARED, POOL, Record
+from misstep.reference.certificate import check
+from misstep.reference.checked import Refused
+from misstep.reference.digest import digest
+from misstep.session import Session
 from tests.property.cases import Case, case_of
 from tests.property.check_policy_graph import RandomPolicy
 from tests.property.tampering import tampered
+from tests.property.truth import check_truth
 
 ORACLES = (
     "landmarks",
@@ -46,79 +48,61 @@ ORACLES = (
 )
 
 
-class Memory:
-    """A run directory that keeps its certificates in memory."""
-
-    path = "run"
-
-    def __init__(self) -> None:
-        self.bugs: dict[int, dict[str, Any]] = {}
-        self.cleared: dict[int, dict[str, Any]] = {}
-        self.states: dict[int, list[str]] = {}
-
-    def event(self, event: object) -> None:
-        pass
-
-    def append(self, name: str, line: dict[str, Any]) -> None:
-        if name == CLEARED:
-            self.cleared[int(line["id"])] = line
-        if name == POOL:
-            self.states[line["id"]] = line["facts"]
-
-    def certificate(self, name: str, certificate: dict[str, Any]) -> None:
-        self.bugs[int(name)] = certificate
-
-
 def policies(case: Case) -> Iterator[core.NativePolicy | RandomPolicy]:
     yield RandomPolicy(case)
     yield core.HeuristicPolicy(case.native, random.Random(case.seed).choice(("ff", "hmax", "hadd", "blind")))
 
 
-def run_campaign(
+def run_session(
     case: Case, policy: core.NativePolicy | RandomPolicy, oracles: list[OraclePart], rng: random.Random
-) -> tuple[Campaign, list[Tested | BugFound | Cleared]]:
-    graph = core.PolicyGraph(case.native, policy, recheck=False)
-    settings = Settings(
-        oracles,
+) -> Session:
+    config = Config(
+        policy="object:test",
+        fuzzer="refined:max_idle_walks=50",
+        pool=5,
+        recheck=False,
         max_steps=rng.choice((2, 1000)),
         interleave=rng.random() < 0.5,
         gap=rng.random() < 0.3,
+        seed=case.seed,
     )
-    pool = Fuzz(graph, Refined(max_idle_walks=50), NoBias(), seed=case.seed, size=5)
-    campaign = Campaign(case.native, graph, pool, settings, out=Memory())
-    found = [event for event in campaign.events() if isinstance(event, Tested | BugFound | Cleared)]
-    return campaign, found
+    session = Session(config, task=case.native, policy=policy, parts={"oracle": oracles})
+    for _ in session.events():
+        pass
+    return session
 
 
-def check_campaign(
+def check_session(
     case: Case, policy: core.NativePolicy | RandomPolicy, oracles: list[OraclePart], rng: random.Random
-) -> Campaign:
+) -> Session:
     """No false bug, no false clearance, no false fault, and certificates that hold."""
-    campaign, events = run_campaign(case, policy, oracles, rng)
+    session = run_session(case, policy, oracles, rng)
     everything = core.PolicyGraph(case.native, policy, recheck=False)
-    states = campaign.out.states
+    states = {line["id"]: line["facts"] for line in session.record.store.lines(POOL)}
+    events = [event for event in session.record.events() if isinstance(event, Judged)]
     for event in events:
-        tested = event if isinstance(event, Tested) else event.tested
-        state = case.native.state(states[tested.id])
+        state = case.native.state(states[event.id])
         exact = case.exact[tuple(state.values)]
         run = everything.run(case.native.batch([state]), max_steps=10**6)[0]
         cost = run.spent if run.outcome == "solved" else math.inf
-        assert tested.cost.lo <= cost <= tested.cost.hi, "policy cost"
-        assert tested.best.lo <= exact <= tested.best.hi, "bounds on h*"
+        assert event.cost.lo <= cost <= event.cost.hi, "policy cost"
+        assert event.best.lo <= exact <= event.best.hi, "bounds on h*"
         true_gap = 0 if cost == exact else cost - exact
-        assert tested.gap.lo <= true_gap <= tested.gap.hi, "gap"
-        if isinstance(event, BugFound):
+        assert event.gap.lo <= true_gap <= event.gap.hi, "gap"
+        if event.verdict == "bug":
             assert cost > exact, "a false bug"
-            check_fault(case, event, everything.run(case.native.batch([state]), max_steps=10**6)[0])
-        if isinstance(event, Cleared):
+            check_fault(case, event, run)
+        if event.verdict == "cleared":
             assert cost <= exact, "a false clearance"
-    check_certificates(case, campaign.out, events, rng)
+        assert (event.oracle is None) == (event.verdict == "unknown")
+    check_certificates(case, session.record, events, rng)
     # Whatever dominance promises is turned into a plan.
-    assert not any("could not be" in limit for limit in campaign.result.limits_hit)
-    return campaign
+    assert session.tally.finished is not None
+    assert not any("could not be" in limit for limit in session.tally.finished.limits_hit)
+    return session
 
 
-def check_fault(case: Case, event: BugFound, run: core.Run) -> None:
+def check_fault(case: Case, event: Judged, run: core.Run) -> None:
     fault = event.fault
     if fault is None:
         return
@@ -128,42 +112,36 @@ def check_fault(case: Case, event: BugFound, run: core.Run) -> None:
         assert run.outcome in ("stuck", "illegal") and exact[here] < math.inf
         return
     after = tuple(run.states[fault.step + 1].values)
-    assert fault.action.cost + exact[after] > exact[here], "a false fault"
+    cost = case.native.action(fault.action).cost
+    assert cost + exact[after] > exact[here], "a false fault"
 
 
-def check_certificates(case: Case, out: Any, events: list[Any], rng: random.Random) -> None:
-    assert len(out.bugs) == sum(isinstance(event, BugFound) for event in events)
-    assert len(out.cleared) == sum(isinstance(event, Cleared) for event in events)
+def check_certificates(case: Case, record: Record, events: list[Judged], rng: random.Random) -> None:
+    bugs, cleared = list(record.bugs().values()), record.store.lines(CLEARED)
+    assert len(bugs) == sum(event.verdict == "bug" for event in events)
+    assert len(cleared) == sum(event.verdict == "cleared" for event in events)
     names = [action.name for action in case.reference.actions]
-    for certificate in [*out.bugs.values(), *out.cleared.values()]:
-        proven = checker.check(certificate, case.reference)
-        by_search = certificate["lower"] is not None and certificate["lower"]["kind"] == "search"
-        assert proven or by_search or certificate["run"]["outcome"] == "cut-off"
-        damaged = tampered(certificate, rng, names)
-        assert not accepted(damaged, case), "tampered with"
-        # Whoever makes a new digest for it can only bring in other truths.
-        damaged["sha256"] = checker.digest(damaged)
-        if accepted(damaged, case):
-            check_truth(case, damaged)
+    for certificate in [*bugs, *cleared]:
+        checked = check(certificate, case.reference)
+        assert checked.verdict == certificate["verdict"]
+        assert checked.rests_on_search <= any(word.startswith("search ") for word in checked.words)
+        check_truth(case.reference, certificate, known=case.exact)
+        for _ in range(3):
+            damaged = tampered(certificate, rng, names)
+            assert not accepted(damaged, case), "tampered with"
+            # Whoever makes a new digest for it can only bring in other truths.
+            damaged["sha256"] = digest(damaged)
+            if accepted(damaged, case):
+                check_truth(case.reference, damaged, known=case.exact)
 
 
 def accepted(certificate: dict[str, Any], case: Case) -> bool:
+    """Whether the checker accepts it; any error but a refusal goes up."""
     try:
-        checker.check(certificate, case.reference)
-    except Exception:
+        check(certificate, case.reference)
+    except Refused:
         return False
     return True
-
-
-def check_truth(case: Case, certificate: dict[str, Any]) -> None:
-    """What an accepted certificate says about h* is so, unless it is a search's word."""
-    state = checker.state_of(case.reference, certificate["state"])
-    if state not in case.exact:
-        return
-    lo, hi = checker.interval(certificate["best"])
-    if not certificate["lower"] or certificate["lower"]["kind"] != "search":
-        assert lo <= case.exact[state]
-    assert case.exact[state] <= hi
 
 
 def with_clear_names(case: Case) -> Case:
@@ -180,9 +158,9 @@ def check_oracles(case: Case) -> None:
     rng = random.Random(f"oracles {case.seed}")
     for policy in policies(case):
         oracle = ORACLES[(case.seed + isinstance(policy, RandomPolicy)) % len(ORACLES)]
-        campaign = check_campaign(case, policy, make_oracles([oracle]), rng)
-        if oracle.endswith("perfect") and campaign.settings.max_steps > 2:
-            assert campaign.result.unknown == 0
+        session = check_session(case, policy, make_oracles([oracle]), rng)
+        if oracle.endswith("perfect") and session.config.max_steps > 2:
+            assert not session.tally.of(Verdict.UNKNOWN)
 
 
 def check_no_bug_where_optimal(case: Case) -> None:
@@ -191,8 +169,8 @@ def check_no_bug_where_optimal(case: Case) -> None:
         return
     case = with_clear_names(case)
     rng = random.Random(f"optimal {case.seed}")
-    campaign = check_campaign(case, OptimalPolicy(case), make_oracles([rng.choice(ORACLES)]), rng)
-    assert campaign.result.bugs == 0
+    session = check_session(case, OptimalPolicy(case), make_oracles([rng.choice(ORACLES)]), rng)
+    assert not session.tally.bugs
 
 
 class OptimalPolicy:

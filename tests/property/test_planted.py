@@ -14,7 +14,7 @@ from misstep.claim import Claim, Plan, search_claim
 from misstep.lab import Lab, UnsoundClaim
 from misstep.oracle import Case, OraclePart, make_oracles
 from tests.property.cases import numbered
-from tests.property.check_oracles import check_campaign, with_clear_names
+from tests.property.check_oracles import check_session, with_clear_names
 from tests.property.check_policy_graph import RandomPolicy
 
 
@@ -28,11 +28,11 @@ class CheapPlan:
     def bind(self, lab: Lab, /) -> CheapPlan:
         return CheapPlan(lab)
 
-    def claims(self, case: Case, /) -> Iterator[Claim]:
+    def claims(self, case: Case, /) -> Iterator[Claim[core.State]]:
         assert self.lab is not None
-        found = core.search(self.lab.task, "astar:blind", state=case.entry.state)
+        found = core.search(self.lab.task, "astar:blind", state=case.state)
         if found.outcome == "solved" and found.cost:
-            yield Claim(case.entry.state, Bound(0, found.cost - 1), Plan(tuple(found.plan)), self.name)
+            yield Claim(case.state, Bound(0, found.cost - 1), Plan(tuple(found.plan)), self.name)
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class ProudSearch:
     def bind(self, lab: Lab, /) -> ProudSearch:
         return ProudSearch(lab)
 
-    def claims(self, case: Case, /) -> Iterator[Claim]:
+    def claims(self, case: Case, /) -> Iterator[Claim[core.State]]:
         assert self.lab is not None
-        found = core.search(self.lab.task, "astar:blind", state=case.entry.state)
+        found = core.search(self.lab.task, "astar:blind", state=case.state)
         if found.outcome == "solved":
-            yield search_claim(case.entry.state, found.lower_bound + 1, "astar:blind", 0, self.name)
+            yield search_claim(case.state, found.lower_bound + 1, "astar:blind", 0, self.name)
 
 
 @dataclass(frozen=True)
@@ -62,20 +62,18 @@ class HastySearch:
     def bind(self, lab: Lab, /) -> HastySearch:
         return HastySearch(lab)
 
-    def claims(self, case: Case, /) -> Iterator[Claim]:
+    def claims(self, case: Case, /) -> Iterator[Claim[core.State]]:
         assert self.lab is not None
-        found = core.search(
-            self.lab.task, "astar:blind", state=case.entry.state, budget=core.Budget(expansions=2)
-        )
+        found = core.search(self.lab.task, "astar:blind", state=case.state, budget=core.Budget(expansions=2))
         if found.outcome == "limit":
-            yield search_claim(case.entry.state, float("inf"), "astar:blind", 2, self.name)
+            yield search_claim(case.state, float("inf"), "astar:blind", 2, self.name)
 
 
 def caught(part: OraclePart, *, seeds: range) -> bool:
     for seed in seeds:
         case = with_clear_names(numbered(seed))
         try:
-            check_campaign(case, RandomPolicy(case), [part], random.Random(seed))
+            check_session(case, RandomPolicy(case), [part], random.Random(seed))
         except (AssertionError, UnsoundClaim):
             return True
     return False

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from misstep._core import Budget, Decider, SafetyFuzzer
 
+from misstep._core import Budget, Decider, SafetyFuzzer
 from misstep.bundled.models import BUNDLED, generate
 from misstep.errors import MisstepError
 from misstep.reference.safety import Refused, check_certificate

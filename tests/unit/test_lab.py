@@ -21,14 +21,14 @@ class Setting:
 @pytest.fixture
 def setting() -> Setting:
     task = Task(delivery().sas)
-    return Setting(Lab(task, PolicyGraph(task, HeuristicPolicy(task, "ff"))), task)
+    return Setting(Lab(task=task, graph=PolicyGraph(task, HeuristicPolicy(task, "ff"))), task)
 
 
 def test_a_plan_bounds_the_cost(setting: Setting) -> None:
     start = setting.task.initial_state
     actions = search(setting.task, "astar:blind").plan
-    assert setting.lab.add(plan_claim(start, actions, "test"))
-    assert not setting.lab.add(plan_claim(start, actions, "test"))
+    assert setting.lab.enter(plan_claim(start, actions, "test"))
+    assert not setting.lab.enter(plan_claim(start, actions, "test"))
     assert setting.lab.best(start).hi == 4
     assert setting.lab.plan(start) == tuple(actions)
 
@@ -37,24 +37,24 @@ def test_no_plan_is_refused(setting: Setting) -> None:
     start = setting.task.initial_state
     actions = search(setting.task, "astar:blind").plan
     with pytest.raises(UnsoundClaim, match="does not end in a goal"):
-        setting.lab.add(plan_claim(start, actions[:-1], "test"))
+        setting.lab.enter(plan_claim(start, actions[:-1], "test"))
     with pytest.raises(UnsoundClaim, match="step 2"):
-        setting.lab.add(plan_claim(start, actions[1:], "test"))
+        setting.lab.enter(plan_claim(start, actions[1:], "test"))
 
 
 def test_an_upper_bound_off_by_one_is_refused(setting: Setting) -> None:
     start = setting.task.initial_state
     actions = tuple(search(setting.task, "astar:blind").plan)
     with pytest.raises(UnsoundClaim, match="costs more"):
-        setting.lab.add(Claim(start, Bound(0, 3), Plan(actions), "test"))
+        setting.lab.enter(Claim(start, Bound(0, 3), Plan(actions), "test"))
 
 
 def test_contradictions_are_noticed(setting: Setting) -> None:
     start = setting.task.initial_state
     actions = search(setting.task, "astar:blind").plan
-    setting.lab.add(plan_claim(start, actions, "one"))
-    with pytest.raises(UnsoundClaim, match="other claims a cost of at least"):
-        setting.lab.add(search_claim(start, 5, "astar", 0, "other"))
+    setting.lab.enter(plan_claim(start, actions, "one"))
+    with pytest.raises(UnsoundClaim, match="other claims a value of at least"):
+        setting.lab.enter(search_claim(start, 5, "astar", 0, "other"))
 
 
 def test_landmarks_are_claimed_once(setting: Setting) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from misstep._core import Budget, Decider, ExplicitGame, SafetyFuzzer
 
+from misstep._core import Budget, Decider, ExplicitGame, SafetyFuzzer
 from misstep.bundled.models import generate
 from misstep.errors import InputError
 from misstep.formats.jani import JaniTask

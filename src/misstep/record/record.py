@@ -10,15 +10,16 @@ bugs/ID.json  certificates of bugs              cleared.jsonl   certificates of 
 import json
 import platform
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from misstep.config import Config
 from misstep.errors import InputError
-from misstep.events import Event, PoolGrown, from_json, timeless
-from misstep.formats.jsonl import read_object
-from misstep.record.store import DirectoryStore, MemoryStore, Store, free_directory
+from misstep.events import Event, Judged, PoolGrown, from_json, timeless
+from misstep.judge import Verdict
+from misstep.pool import PoolEntry
+from misstep.record.store import DirectoryStore, MemoryStore, Store, free_directory, read_object
 
 TASK, DOMAIN, PROBLEM, MODEL, CONFIG, ENVIRONMENT, EVENTS, POOL, ANSWERS, BUGS, CLEARED, EVIDENCE = (
     "task.sas",
@@ -48,22 +49,17 @@ class Record:
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        self.where = store.where
+        """How messages call the record."""
+        self.path = store.path if isinstance(store, DirectoryStore) else None
+        """The directory, None in memory."""
         self.answers: deque[dict[str, Any]] = deque()
         """What was found out before the test was stopped, in order."""
         self._repeated: deque[dict[str, Any]] = deque()
         self._repeated_clearances: deque[dict[str, Any]] = deque()
         self._events = 0
         self._clearances = 0
-
-    @property
-    def where(self) -> str:
-        """How messages call the record."""
-        return self.store.where
-
-    @property
-    def path(self) -> Path | None:
-        """The directory, None in memory."""
-        return self.store.path if isinstance(self.store, DirectoryStore) else None
+        self._entries = 0
 
     @classmethod
     def in_memory(cls) -> "Record":
@@ -116,16 +112,19 @@ class Record:
         """Gets ready to go on: what is there already is repeated, not written again."""
         self._repeated = deque(self.store.lines(EVENTS))
         self.answers = deque(self.store.lines(ANSWERS))
+        self._entries = len(self.store.lines(POOL))
         self.store.cut(EVENTS, len(self._repeated))
         self.store.cut(ANSWERS, len(self.answers))
+        self.store.cut(POOL, self._entries)
         self._repeated_clearances = deque(self.store.lines(CLEARED))
         self.store.cut(CLEARED, len(self._repeated_clearances))
 
     def event(self, event: Event) -> None:
         """Logs an event."""
-        if isinstance(event, PoolGrown):
-            return
-        line = event.as_json()
+        if not isinstance(event, PoolGrown):
+            self._log(event.as_json())
+
+    def _log(self, line: dict[str, Any]) -> None:
         if self._repeated:
             before = self._repeated.popleft()
             if timeless(before) == timeless(line):
@@ -153,15 +152,29 @@ class Record:
             self.answers.clear()
         return None
 
-    def keep(self, answer: Mapping[str, object], /) -> None:
-        """Keeps what was found out, for a test that goes on later."""
-        self.store.append(ANSWERS, answer)
+    def write_down(
+        self, event: Judged, certificate: Mapping[str, Any] | None, answers: Sequence[Mapping[str, Any]]
+    ) -> None:
+        """Writes what a verdict rests on, and then the event that reports it."""
+        line, store = event.as_json(), self.store
+        for answer in answers:
+            store.append(ANSWERS, answer)
+        if certificate is not None and event.verdict is Verdict.BUG:
+            store.write(f"{BUGS}/{event.id}.json", json.dumps(certificate, indent=1) + "\n")
+        elif certificate is not None:
+            self._clear(certificate)
+        self._log(line)
+
+    def keep_entry(self, entry: PoolEntry) -> None:
+        """Writes an entry of the pool, unless it is there already."""
+        if entry.id >= self._entries:
+            self.store.append(POOL, entry.as_json())
 
     def bug(self, name: str, certificate: Mapping[str, Any]) -> None:
         """Writes the certificate of a bug."""
         self.store.write(f"{BUGS}/{name}.json", json.dumps(certificate, indent=1) + "\n")
 
-    def cleared(self, certificate: Mapping[str, Any]) -> None:
+    def _clear(self, certificate: Mapping[str, Any]) -> None:
         """Writes the certificate of a clearance, unless it is there already."""
         if self._repeated_clearances:
             if self._repeated_clearances.popleft() == certificate:
