@@ -7,7 +7,9 @@ import random
 
 from misstep import _core as core
 from misstep.bound import Bound, policy_cost
-from misstep.judge import Kind, Qualitative, judge
+from misstep.judge import Verdict, judge
+from misstep.objectives.cost import Quantitative
+from misstep.objectives.goal import Qualitative
 from misstep.reference import fdr
 from tests.property.cases import FUZZING, Case
 from tests.property.check_policy_graph import FailingPolicy, simulate
@@ -48,14 +50,14 @@ def check_verdicts(case: Case) -> None:
         exact = case.exact[start]
         if run.outcome == "failed":
             assert proven == Bound(run.spent, math.inf)
-            assert judge(proven, Bound(exact, exact), objective=Qualitative()).kind is not Kind.BUG
-            assert run.steps > 0 or judge(proven, Bound(exact, exact)).kind is not Kind.BUG
-        verdict = judge(proven, Bound(exact, exact)).kind
+            assert judge(proven, Bound(exact, exact), objective=Qualitative()).verdict is not Verdict.BUG
+        verdict = judge(proven, Bound(exact, exact), objective=Quantitative()).verdict
+        assert run.outcome != "failed" or run.steps > 0 or verdict is not Verdict.BUG
         for ending in endings:
             cost = ending.cost(start)
             assert proven.lo <= cost <= proven.hi
-            assert verdict is not Kind.BUG or cost > exact
-            assert verdict is not Kind.CLEARED or cost <= exact
+            assert verdict is not Verdict.BUG or cost > exact
+            assert verdict is not Verdict.CLEARED or cost <= exact
 
 
 def check_bounds(case: Case) -> None:
