@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from misstep._core import Run, State
-from misstep.answers.guard import reason_of
+from misstep.answers.guard import reason_of_run
 from misstep.bench import set_up
 from misstep.bound import Bound
 from misstep.budget import Budget
@@ -81,7 +81,7 @@ class Replay:
             run,
             cost,
             self.lab.best(state),
-            reason_of(self.policy, run.states[-1]),
+            reason_of_run(self.policy, run),
         )
 
 

@@ -15,6 +15,7 @@ from misstep._core import Mlp, SafetyPolicy, Scorer, python_policy, score_policy
 from misstep.errors import InputError, PolicyError
 from misstep.formats.linear_layers import read_layers
 from misstep.formats.nnet import Interface, read_interface, read_nnet
+from misstep.plugins import split_options
 from misstep.safety.model import SafetyTask, StateDict
 from misstep.safety.trees import read_trees
 from misstep.support.extras import require_extra
@@ -26,11 +27,13 @@ PolicyFunction = Callable[[StateDict, tuple[str, ...]], str | None]
 def load_policy(spec: str, task: SafetyTask, *, filter: bool | None = None) -> SafetyPolicy:
     """`nnet:FILE.jani2nnet` (what it is says the file it names), `python:MODULE:NAME` or `zoo:NAME`.
 
-    `filter` overrides whether only applicable labels are considered.
+    `filter` overrides whether only applicable labels are considered. Networks of PyTorch may need
+    `,activation=NAME` after the file, see `read_layers`.
     """
     kind, _, rest = spec.partition(":")
     if kind in ("nnet", "onnx", "torch", "trees"):
-        return network_policy(Path(rest), task, filter=filter)
+        file, options = split_options(rest, ["activation"], where=f"policy `{spec}`")
+        return network_policy(Path(file), task, filter=filter, activation=options.get("activation"))
     if kind == "zoo":
         return network_policy(zoo_file(rest), task, filter=filter)
     if kind == "python":
@@ -71,7 +74,9 @@ def function_policy(function: PolicyFunction, task: SafetyTask) -> SafetyPolicy:
     return python_policy(task.model, choose)
 
 
-def network_policy(path: Path, task: SafetyTask, *, filter: bool | None = None) -> SafetyPolicy:
+def network_policy(
+    path: Path, task: SafetyTask, *, filter: bool | None = None, activation: str | None = None
+) -> SafetyPolicy:
     """The network or tree ensemble that a `.jani2nnet` file describes."""
     interface = read_interface(path)
     inputs = [_match(name, task, f"{path}: $.input[{i}]") for i, name in enumerate(interface.inputs)]
@@ -82,17 +87,22 @@ def network_policy(path: Path, task: SafetyTask, *, filter: bool | None = None) 
     if interface.file.suffix == ".onnx":
         return scores_policy(_onnx(interface.file), inputs, interface, task, filter=use_filter)
     try:
-        scorer = _scorer(interface.file, len(inputs))
+        scorer = _scorer(interface.file, len(inputs), activation or interface.activation)
         return score_policy(task.model, scorer, inputs, list(interface.outputs), filter=use_filter)
     except InputError as error:
         raise InputError(str(error) if str(interface.file) in str(error) else f"{path}: {error}") from None
 
 
-def _scorer(file: Path, inputs: int) -> Scorer:
-    if file.suffix == ".nnet":
-        return Mlp(read_nnet(file))
+def _scorer(file: Path, inputs: int, activation: str | None) -> Scorer:
     if file.suffix in (".pt", ".pth", ".safetensors"):
-        return Mlp(read_layers(file))
+        network = read_layers(file, activation=activation)
+        return Mlp(network.layers, activation=network.activation)
+    if file.suffix == ".nnet" and activation in (None, "relu"):
+        return Mlp(read_nnet(file), activation="relu")  # The format knows no other.
+    if activation is not None:
+        raise InputError(
+            f"{file}: the activation of such a file is fixed; leave `activation={activation}` out"
+        )
     if file.suffix == ".json":
         return read_trees(file, inputs)
     raise InputError(f"unknown kind of network file {file.name!r}")
