@@ -232,9 +232,7 @@ class Session:
         if self.record.path is not None:
             self._replay = f"misstep replay {self.record.path}"
         if self.resume:
-            before = self.record.environment()
-            if any(before.get(name) != value for name, value in digests.items()):
-                raise InputError(f"{self.record.where}: what was tested has changed; start a new record")
+            self.record.check_same(config.absolute(**changes), digests)
             self.record.resume()
             return
         environment = {"misstep": __version__, "seed": config.seed, **digests}

@@ -106,6 +106,22 @@ class Record:
         self.store.write(CONFIG, config)
         self.store.write(ENVIRONMENT, json.dumps(about) + "\n")
 
+    def check_same(self, config: Config, digests: Mapping[str, str]) -> None:
+        """Raises InputError where a test that is to be resumed is not the one that was begun.
+
+        What may be spent need not be the same: that is why one resumes.
+        """
+        before, environment = self.config(), self.environment()
+        if any(environment.get(name) != value for name, value in digests.items()):
+            raise InputError(f"{self.where}: what was tested has changed; start a new record")
+        now, old = config.as_table(), before.as_table()
+        for name in sorted({*now, *old} - {"seconds", "memory_mb"}):
+            if now.get(name) != old.get(name):
+                raise InputError(
+                    f"{self.where}: the test was begun with {name} = {old.get(name)}, not {now.get(name)}; "
+                    "use the same options or start a new record"
+                )
+
     def resume(self) -> None:
         """Gets ready to go on: what is there already is repeated, not written again."""
         self._repeated = deque(self.store.lines(EVENTS))
