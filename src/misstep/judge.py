@@ -38,24 +38,22 @@ class Judgement:
 
     verdict: Verdict
     gap: Bound
+    values: tuple[tuple[float, float], ...] = ()
+    """All that the judge looked at: the ends of both intervals of costs, each with its value."""
 
     @property
     def is_bug(self) -> bool:
         """Whether a better course is proven to exist."""
         return self.verdict is Verdict.BUG
 
-    @property
-    def is_open(self) -> bool:
-        """Whether neither was proven so far."""
-        return self.verdict is Verdict.UNKNOWN
-
 
 def judge(run: Bound, best: Bound, *, objective: Objective) -> Judgement:
     """A bug iff the policy surely does worse than is surely possible; cleared iff it surely does not."""
-    value = objective.value
-    run_lo, run_hi, best_lo, best_hi = value(run.lo), value(run.hi), value(best.lo), value(best.hi)
+    ends = (run.lo, run.hi, best.lo, best.hi)
+    run_lo, run_hi, best_lo, best_hi = map(objective.value, ends)
+    values = tuple(zip(ends, (run_lo, run_hi, best_lo, best_hi), strict=True))
     if run_lo > best_hi:
-        return Judgement(Verdict.BUG, Bound(run_lo - best_hi, run_hi - best_lo))
+        return Judgement(Verdict.BUG, Bound(run_lo - best_hi, run_hi - best_lo), values)
     if run_hi <= best_lo:
-        return Judgement(Verdict.CLEARED, Bound(0.0, 0.0))
-    return Judgement(Verdict.UNKNOWN, Bound(0.0, run_hi - best_lo))
+        return Judgement(Verdict.CLEARED, Bound(0.0, 0.0), values)
+    return Judgement(Verdict.UNKNOWN, Bound(0.0, run_hi - best_lo), values)

@@ -84,6 +84,23 @@ def make_part(kind: str, text: str) -> Any:
     return build_part(kind, name, given)
 
 
+def split_options(text: str, known: Sequence[str], *, where: str) -> tuple[str, dict[str, str]]:
+    """Takes `,option=value` off the end of a text as long as the option is known; what remains comes first.
+
+    The rest may hold commas and equals signs of its own, as file names do: `a,b=c.pt,activation=tanh`.
+    """
+    given: dict[str, str] = {}
+    while True:
+        rest, comma, word = text.rpartition(",")
+        key, equals, value = word.partition("=")
+        key = _option_name(key)
+        if not comma or not equals or key not in known:
+            return text, given
+        if key in given:
+            raise InputError(f"{where}: option `{key}` is given twice; keep one")
+        text, given[key] = rest, value.strip()
+
+
 def _split(text: str) -> list[str]:
     """At commas, but not inside brackets: values may be searches such as `eager([f(x, y)], g=1)`."""
     words: list[str] = []
@@ -208,7 +225,7 @@ def _read_value(value: object, hint: Any, where: str) -> object:
     if origin in (typing.Union, types.UnionType):
         if value == "none" and type(None) in args:
             return None
-        hint = next(part for part in args if part is not type(None))
+        return _read_value(value, next(part for part in args if part is not type(None)), where)
     if hint is bool:
         if value not in ("true", "false"):
             raise InputError(f"{where}: `{value}` is neither true nor false")

@@ -9,6 +9,7 @@ import hashlib
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from misstep import __version__
@@ -16,12 +17,13 @@ from misstep.bench import set_up
 from misstep.budget import Budget, StopFlag
 from misstep.config import Config
 from misstep.errors import InputError, LimitReached
-from misstep.events import Event, Finished, Judged, Started, Warned
-from misstep.judge import Verdict
-from misstep.lab import Lab
+from misstep.events import Event, Finished, Judged, PoolGrown, Started, Warned
+from misstep.judge import Judgement, Verdict
+from misstep.lab import Known, Lab
 from misstep.oracle import AnyCase
 from misstep.policy import Policy, PolicyPart
-from misstep.pool import PoolEntry, read_entries
+from misstep.pool import PoolEntry
+from misstep.record.pool_file import PoolKeeper, read_entries
 from misstep.record.record import DOMAIN, POOL, PROBLEM, TASK, Record
 from misstep.subject import Clock, Finding, Subject
 from misstep.tally import Tally
@@ -48,6 +50,9 @@ class Session:
     tally: Tally = field(default_factory=Tally)
     _begin: float = 0.0
     _translate_seconds: float = 0.0
+    _about: dict[str, Any] = field(default_factory=dict)
+    """What certificates say about their origin."""
+    _replay: str | None = None
     _told: list[Event] = field(default_factory=list)
     _open: dict[Any, AnyCase] = field(default_factory=dict)
     """Cases whose verdict is unknown so far, by state."""
@@ -67,11 +72,11 @@ class Session:
         try:
             yield from self._all(subject, clock)
         except KeyboardInterrupt:
-            subject.knowledge.limits_hit.add("interrupted")
+            subject.lab.limits_hit.add("interrupted")
             self._recorded(self._finished(subject, clock))
             raise
         if budget.over is not None:
-            subject.knowledge.limits_hit.add(budget.over)
+            subject.lab.limits_hit.add(budget.over)
         yield self._recorded(self._finished(subject, clock))
 
     def open(self, budget: Budget) -> Subject[Any]:
@@ -95,58 +100,61 @@ class Session:
         cases = subject.cases(clock, self._told.append)
         while (case := next(cases, None)) is not None:
             yield from self._tell()
-            if subject.knowledge.budget.is_over and self.tally.judged:
+            if subject.lab.budget.is_over and self.tally.judged:
                 break
-            begin, policy = time.perf_counter(), subject.policy_seconds
-            subject.panel.test(case)
-            event = self._judge(subject, case)
-            clock.oracle += time.perf_counter() - begin - (subject.policy_seconds - policy)
+            begin, policy = time.perf_counter(), subject.meter.policy_seconds
+            event = self._judge(subject, case, *subject.panel.test(case))
+            clock.oracle += time.perf_counter() - begin - (subject.meter.policy_seconds - policy)
             yield event
             yield from self._judge_again(subject)
         yield from self._tell()
 
-    def _judge(self, subject: Subject[Any], case: AnyCase) -> Event:
+    def _judge(self, subject: Subject[Any], case: AnyCase, judgement: Judgement, known: Known[Any]) -> Event:
         """Explains, certifies and records what follows from all that is known about a case."""
-        finding = subject.find(case, subject.panel.judge(case), self._about(case.id))
-        verdict, certificate = finding.judgement.verdict, finding.certificate
-        if verdict is Verdict.BUG:
-            self._bugs[case.id] = (case, finding)
+        # The claim that the verdict rests on: the plan of a bug, the lower bound of a clearance. Where the
+        # policy pays nothing, nothing needs to be known to clear it: its own run is the proof.
+        claim = known.upper if judgement.verdict is Verdict.BUG or known.lower is None else known.lower
+        oracle = None if claim is None or judgement.verdict is Verdict.UNKNOWN else claim.oracle
+        about = {"id": str(case.id), "oracle": oracle, **self._about}
+        if self._replay is not None:
+            about["replay"] = f"{self._replay} {case.id}"
+        finding = subject.find(case, judgement, known, about)
+        verdict = finding.judgement.verdict
         if verdict is Verdict.UNKNOWN:
             self._open[case.state] = case
-        elif certificate is not None:
-            if verdict is Verdict.BUG:
-                self.record.bug(str(case.id), certificate)
-            else:
-                self.record.cleared(certificate)
-        known = subject.knowledge
-        return self._recorded(
-            Judged(
-                id=case.id,
-                verdict=verdict,
-                outcome=case.run.outcome,
-                cost=case.cost,
-                best=known.best(case.state),
-                gap=finding.judgement.gap,
-                oracle=subject.panel.credited(case, finding.judgement),
-                steps=case.run.steps,
-                fault=finding.fault,
-                reason=finding.reason,
-                by_search=finding.by_search,
-                limit=known.budget.over,
-                effort=known.effort,
-                at=self._now(),
-            )
+        elif verdict is Verdict.BUG:
+            self._bugs[case.id] = (case, finding)
+        event = Judged(
+            id=case.id,
+            verdict=verdict,
+            outcome=case.run.outcome,
+            cost=case.cost,
+            best=finding.best,
+            gap=finding.judgement.gap,
+            oracle=oracle,
+            steps=case.run.steps,
+            fault=finding.fault,
+            reason=finding.reason,
+            by_search=finding.by_search,
+            limit=subject.lab.budget.over,
+            effort=subject.lab.effort,
+            at=round(time.perf_counter() - self._begin, 6),
         )
+        self.record.write_down(event, finding.certificate, subject.lab.take_answers())
+        self.tally.add(event)
+        return event
 
     def _judge_again(self, subject: Subject[Any]) -> Iterator[Event]:
         """What was found out about one state may decide about states that were left open."""
-        changed = subject.knowledge.changed
+        changed = subject.lab.changed
         while changed:
             case = self._open.get(changed.pop())
-            if case is None or subject.panel.judge(case).is_open:
+            if case is None:
                 continue
-            del self._open[case.state]
-            yield self._judge(subject, case)
+            judgement = subject.panel.judge(case)
+            if judgement.verdict is not Verdict.UNKNOWN:
+                del self._open[case.state]
+                yield self._judge(subject, case, judgement, subject.lab.known(case.state))
 
     def _finished(self, subject: Subject[Any], clock: Clock) -> Finished:
         bugs = list(self._bugs.values())
@@ -154,7 +162,7 @@ class Session:
         seconds = {
             "translate": self._translate_seconds,
             "fuzz": clock.fuzz,
-            "policy": subject.policy_seconds,
+            "policy": subject.meter.policy_seconds,
             "oracle": clock.oracle,
             "total": self._now(),
         }
@@ -162,8 +170,8 @@ class Session:
             **self.tally.counts(),
             families=families,
             bug_regions=len({family.region for family in families}),
-            limits_hit=tuple(sorted(subject.knowledge.limits_hit)),
-            effort=subject.knowledge.effort,
+            limits_hit=tuple(sorted(subject.lab.limits_hit)),
+            effort=subject.lab.effort,
             seconds={name: round(value, 6) for name, value in seconds.items()},
             at=self._now(),
             **subject.summary(bugs),
@@ -179,19 +187,13 @@ class Session:
             yield self._recorded(self._told.pop(0))
 
     def _recorded(self, event: Event) -> Event:
-        self.record.event(event)
+        if not isinstance(event, PoolGrown):  # the pool has a file of its own
+            self.record.event(event)
         self.tally.add(event)
         return event
 
     def _now(self) -> float:
         return round(time.perf_counter() - self._begin, 6)
-
-    def _about(self, number: int) -> dict[str, Any]:
-        config = self.config
-        about = {"id": str(number), "task": config.subject, "policy": config.policy, "seed": config.seed}
-        if self.record.path is not None:
-            about["replay"] = f"misstep replay {self.record.path} {number}"
-        return about
 
     def open_task(self, budget: Budget) -> TaskSubject:
         """The policy on a classical task."""
@@ -203,7 +205,10 @@ class Session:
         digest = hashlib.sha256(task.sas.encode()).hexdigest()
         self.begin_record({"task_sha256": digest}, _files(task), unit_cost=bench.unit_cost)
         self._told += [self.started(config.oracle), *(Warned(text=text) for text in bench.warnings)]
-        known = read_entries(self.record.store.lines(POOL), task, where=self.record.where)
+        known: list[PoolEntry] = []
+        if self.resume:
+            known = read_entries(self.record.store.lines(POOL), task, where=self.record.where)
+            self.record.store.cut(POOL, len(known))
         share = 1.0 if config.interleave else 0.5  # the other half is for the oracles
         lab = Lab(
             task=task,
@@ -217,27 +222,25 @@ class Session:
             lab=lab,
             policy=bench.policy,
             pool=bench.pool(budget.part(share=share), known=known),
-            oracles=bench.oracles(),
-            objective=bench.part("objective", config.objective),
+            oracles=bench.oracles,
+            objective=bench.objective,
             interleave=config.interleave,
             gap=config.gap,
-            write=lambda entry: self._write(entry, len(known)),
+            keep=PoolKeeper(partial(self.record.store.append, POOL), already=len(known)).keep,
         )
-
-    def _write(self, entry: PoolEntry, already: int) -> None:
-        if entry.id >= already:
-            self.record.store.append(POOL, entry.as_json())
 
     def begin_record(self, digests: dict[str, str], files: dict[str, str], **changes: Any) -> None:
         """Writes what is tested, or makes sure that it is what the record to be resumed is about."""
+        config = self.config
+        self._about = {"task": config.subject, "policy": config.policy, "seed": config.seed}
+        if self.record.path is not None:
+            self._replay = f"misstep replay {self.record.path}"
         if self.resume:
-            before = self.record.environment()
-            if any(before.get(name) != value for name, value in digests.items()):
-                raise InputError(f"{self.record.where}: what was tested has changed; start a new record")
+            self.record.check_same(config.absolute(**changes), digests)
             self.record.resume()
             return
-        environment = {"misstep": __version__, "seed": self.config.seed, **digests}
-        self.record.begin(self.config.absolute().replace(**changes), environment=environment, files=files)
+        environment = {"misstep": __version__, "seed": config.seed, **digests}
+        self.record.begin(config.absolute(**changes).to_toml(), environment=environment, files=files)
 
     def started(self, oracles: tuple[str, ...]) -> Started:
         """The first event."""

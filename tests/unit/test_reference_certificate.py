@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from misstep.bound import Bound
-from misstep.judge import Qualitative, Quantitative, judge
+from misstep.judge import judge
+from misstep.objectives.cost import Quantitative
+from misstep.objectives.goal import Qualitative
 from misstep.reference.certificate import POLICY_WORD, check
 from misstep.reference.checked import Refused
 from misstep.reference.digest import digest
@@ -168,9 +170,9 @@ def test_the_rule_is_the_judges() -> None:
                     try:
                         check_verdict(kind, run, best, (verdict.gap.lo, verdict.gap.hi), values)
                     except Refused:
-                        assert str(verdict.kind) != kind
+                        assert str(verdict.verdict) != kind
                     else:
-                        assert str(verdict.kind) == kind
+                        assert str(verdict.verdict) == kind
 
 
 def test_random_bytes_in_random_places() -> None:

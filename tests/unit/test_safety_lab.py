@@ -14,7 +14,7 @@ from misstep.bound import NEVER
 from misstep.bundled.models import generate
 from misstep.claim import Claim, Exhausted
 from misstep.formats.jani import JaniTask
-from misstep.knowledge import UnsoundClaim
+from misstep.lab import UnsoundClaim
 from misstep.reference.evidence import Evidence
 from misstep.reference.safety import check
 from misstep.safety.certificate import make_certificate

@@ -24,6 +24,8 @@ class Interface:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     filter: bool
+    activation: str | None = None
+    """Of a network whose file does not tell it."""
 
 
 def read_interface(path: Path) -> Interface:
@@ -47,8 +49,11 @@ def read_interface(path: Path) -> Interface:
     use_filter = document.get("filter", False)
     if not isinstance(use_filter, bool):
         raise InputError(f"{path}: $.filter: expected true or false")
+    activation = document.get("activation")
+    if not (activation is None or isinstance(activation, str)):
+        raise InputError(f"{path}: $.activation: expected the name of an activation, such as relu")
     names = tuple(_field(entry, f"{path}: $.input[{i}]") for i, entry in enumerate(inputs))
-    return Interface(path.parent / file, names, tuple(outputs), use_filter)
+    return Interface(path.parent / file, names, tuple(outputs), use_filter, activation)
 
 
 def write_interface(path: Path, interface: Interface, hidden: Sequence[int]) -> None:
@@ -60,6 +65,8 @@ def write_interface(path: Path, interface: Interface, hidden: Sequence[int]) -> 
         "elements": list(hidden),
         "output": list(interface.outputs),
     }
+    if interface.activation is not None:
+        document["activation"] = interface.activation
     _write_whole(path, json.dumps(document, indent=1) + "\n")
 
 

@@ -5,78 +5,64 @@ docs/certificates.md says field by field what they hold and what each proves.
 
 from typing import Any
 
-from misstep.bound import Bound, cost_as_json
-from misstep.claim import Claim, names, rests_on_search
+from misstep._core import State
+from misstep.claim import Plan, names, rests_on_search
 from misstep.explain.fault import Fault
 from misstep.judge import Judgement, Objective, Verdict
-from misstep.lab import Lab
+from misstep.lab import Known, Lab
 from misstep.oracle import Case
 from misstep.reference.certificate import FORMAT
 from misstep.reference.digest import digest
+from misstep.support.plain import to_plain
 
 
 def make_certificate(
     lab: Lab,
     case: Case,
     judgement: Judgement,
+    known: Known[State],
     *,
     objective: Objective,
     fault: Fault | None = None,
     reason: str | None = None,
     **about: object,
-) -> dict[str, Any]:
-    """The certificate of a verdict; `about` says where it comes from (policy, seed, replay command, ...).
+) -> tuple[dict[str, Any], bool]:
+    """The certificate of a verdict, and whether it rests on the word of a search.
 
-    `reason` says why an answer of the policy was no decision, where the run ended with one.
+    `known` is what is known of the case's state; `about` says where the certificate comes from (policy, seed,
+    replay command, ...); `reason` why an answer of the policy was no decision, where the run ended with one.
     """
-    entry, state = case.entry, case.entry.state
-    upper = lab.upper(state)
-    certificate: dict[str, Any] = {
-        "format": FORMAT,
-        "kind": "classical",
-        "verdict": str(judgement.verdict),
-        "objective": _objective(objective, case.cost, lab.best(state)),
-        "pool": {"id": entry.id, "parent": entry.parent, "walk": names(entry.walk)},
-        "state": state.facts,
-        "run": _run(lab, case, reason),
-        "cost": case.cost.as_json(),
-        "witness": None if upper is None else names(lab.plan(state) or ()),
-        "witness_oracle": None if upper is None else upper.oracle,
-        "lower": _evidence(lab.lower(state)),
-        "best": lab.best(state).as_json(),
-        "gap": judgement.gap.as_json(),
-        "fault": None if fault is None else fault.as_json(),
-        **about,
-    }
-    certificate["sha256"] = digest(certificate)
-    return certificate
-
-
-def is_search_based(lab: Lab, case: Case, judgement: Judgement) -> bool:
-    """Whether a verdict rests on the word of a search, which cannot be re-checked."""
-    if judgement.verdict is Verdict.CLEARED:
-        return rests_on_search(lab.lower(case.state))
-    return case.run.outcome == "cut-off" and rests_on_search(lab.lower(case.run.states[-1]))
-
-
-def _objective(objective: Objective, cost: Bound, best: Bound) -> dict[str, Any]:
-    """The objective with its value at every end of the two intervals: all that the judge looked at."""
-    ends = sorted({cost.lo, cost.hi, best.lo, best.hi})
-    values = [[cost_as_json(end), cost_as_json(objective.value(end))] for end in ends]
-    return {"name": objective.name, "values": values}
-
-
-def _run(lab: Lab, case: Case, reason: str | None) -> dict[str, Any]:
-    run = case.run
+    entry, run, evidence = case.entry, case.run, known.upper.evidence if known.upper is not None else None
+    rest = lab.lower(run.states[-1]) if run.outcome == "cut-off" else None
+    # Small values are made plain together; plans and landmarks are texts already.
+    ends = to_plain({"cost": case.cost, "best": known.bound, "gap": judgement.gap})
+    values = to_plain(sorted(set(judgement.values)))
     written: dict[str, Any] = {"outcome": run.outcome, "actions": names(run.actions)}
     if run.outcome in ("stuck", "illegal"):
         written["answer"] = None if run.answer is None else run.answer.name
     if reason is not None:
         written["reason"] = reason
     if run.outcome == "cut-off":
-        written["rest"] = _evidence(lab.lower(run.states[-1]))
-    return written
-
-
-def _evidence(claim: Claim[Any] | None) -> dict[str, Any] | None:
-    return None if claim is None else claim.evidence.as_json(claim.bound)
+        written["rest"] = None if rest is None else rest.evidence.as_json(rest.bound)
+    walk = names(entry.walk)
+    witness = names(evidence.actions) if isinstance(evidence, Plan) else None
+    lower = None if known.lower is None else known.lower.evidence.as_json(known.lower.bound)
+    decisive = known.lower if judgement.verdict is Verdict.CLEARED else rest
+    by_search = rests_on_search(decisive) or (fault is not None and fault.rests_on_search)
+    certificate: dict[str, Any] = {
+        "format": FORMAT,
+        "kind": "classical",
+        "verdict": str(judgement.verdict),
+        "objective": {"name": objective.name, "values": values},
+        "pool": {"id": entry.id, "parent": entry.parent, "walk": walk},
+        "state": case.state.facts,
+        "run": written,
+        "witness": witness,
+        "witness_oracle": None if known.upper is None else known.upper.oracle,
+        "lower": lower,
+        "fault": None if fault is None else fault.as_json(),
+        **ends,
+        **about,
+    }
+    certificate["sha256"] = digest(certificate)
+    return certificate, by_search

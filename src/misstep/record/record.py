@@ -11,15 +11,15 @@ evidence.jsonl  what the certificates of a model's test share
 import json
 import platform
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from misstep.config import Config
 from misstep.errors import InputError
-from misstep.events import Event, PoolGrown, from_json, timeless
-from misstep.formats.jsonl import read_object
-from misstep.record.store import DirectoryStore, MemoryStore, Store, free_directory
+from misstep.events import Event, Judged, from_json, timeless
+from misstep.judge import Verdict
+from misstep.record.store import DirectoryStore, MemoryStore, Store, free_directory, read_object
 
 TASK, DOMAIN, PROBLEM, MODEL, CONFIG, ENVIRONMENT, EVENTS, POOL, ANSWERS, BUGS, CLEARED, EVIDENCE = (
     "task.sas",
@@ -49,22 +49,16 @@ class Record:
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        self.where = store.where
+        """How messages call the record."""
+        self.path = store.path if isinstance(store, DirectoryStore) else None
+        """The directory, None in memory."""
         self.answers: deque[dict[str, Any]] = deque()
         """What was found out before the test was stopped, in order."""
         self._repeated: deque[dict[str, Any]] = deque()
         self._repeated_lines: dict[str, deque[dict[str, Any]]] = {}
         self._events = 0
         self._lines: Counter[str] = Counter()
-
-    @property
-    def where(self) -> str:
-        """How messages call the record."""
-        return self.store.where
-
-    @property
-    def path(self) -> Path | None:
-        """The directory, None in memory."""
-        return self.store.path if isinstance(self.store, DirectoryStore) else None
 
     @classmethod
     def in_memory(cls) -> "Record":
@@ -100,8 +94,8 @@ class Record:
             )
         return record
 
-    def begin(self, config: Config, *, environment: Mapping[str, object], files: Mapping[str, str]) -> None:
-        """Writes what the test was asked and what it is about."""
+    def begin(self, config: str, *, environment: Mapping[str, object], files: Mapping[str, str]) -> None:
+        """Writes what the test was asked, as TOML, and what it is about."""
         about = {
             "format": FORMAT,
             "python": platform.python_version(),
@@ -110,8 +104,24 @@ class Record:
         }
         for name, text in files.items():
             self.store.write(name, text)
-        self.store.write(CONFIG, config.to_toml())
+        self.store.write(CONFIG, config)
         self.store.write(ENVIRONMENT, json.dumps(about) + "\n")
+
+    def check_same(self, config: Config, digests: Mapping[str, str]) -> None:
+        """Raises InputError where a test that is to be resumed is not the one that was begun.
+
+        What may be spent need not be the same: that is why one resumes.
+        """
+        before, environment = self.config(), self.environment()
+        if any(environment.get(name) != value for name, value in digests.items()):
+            raise InputError(f"{self.where}: what was tested has changed; start a new record")
+        now, old = config.as_table(), before.as_table()
+        for name in sorted({*now, *old} - {"seconds", "memory_mb"}):
+            if now.get(name) != old.get(name):
+                raise InputError(
+                    f"{self.where}: the test was begun with {name} = {old.get(name)}, not {now.get(name)}; "
+                    "use the same options or start a new record"
+                )
 
     def resume(self) -> None:
         """Gets ready to go on: what is there already is repeated, not written again."""
@@ -125,9 +135,14 @@ class Record:
 
     def event(self, event: Event) -> None:
         """Logs an event."""
-        if isinstance(event, PoolGrown):
-            return
         line = event.as_json()
+        if self._repeated:
+            self._log_again(line)
+        else:
+            self.store.append(EVENTS, line)
+
+    def _log_again(self, line: dict[str, Any]) -> None:
+        """Compares an event with the one that the log has in its place, as long as it has one."""
         if self._repeated:
             before = self._repeated.popleft()
             if timeless(before) == timeless(line):
@@ -141,7 +156,6 @@ class Record:
             self._repeated.clear()  # from here on the stopped test knew less
             self.store.cut(EVENTS, self._events)
         self.store.append(EVENTS, line)
-        self._events += 1
 
     def recall(self, key: str, /) -> dict[str, Any] | None:
         """What was found out about this question before the test was stopped; each answer once.
@@ -155,17 +169,28 @@ class Record:
             self.answers.clear()
         return None
 
-    def keep(self, answer: Mapping[str, object], /) -> None:
-        """Keeps what was found out, for a test that goes on later."""
-        self.store.append(ANSWERS, answer)
+    def write_down(
+        self, event: Judged, certificate: Mapping[str, Any] | None, answers: Sequence[Mapping[str, Any]]
+    ) -> None:
+        """Writes what a verdict rests on, and then the event that reports it."""
+        line, store, is_bug = event.as_json(), self.store, event.verdict is Verdict.BUG
+        is_known = bool(self._repeated_lines.get(CLEARED) or self._repeated)
+        for answer in answers:
+            store.append(ANSWERS, answer)
+        if certificate is not None and is_bug:
+            store.write(f"{BUGS}/{event.id}.json", json.dumps(certificate, indent=1) + "\n")
+        elif certificate is not None and is_known:
+            self._append_once(CLEARED, certificate)
+        elif certificate is not None:
+            store.append(CLEARED, certificate)
+        if is_known:
+            self._log_again(line)
+        else:
+            store.append(EVENTS, line)
 
     def bug(self, name: str, certificate: Mapping[str, Any]) -> None:
         """Writes the certificate of a bug."""
         self.store.write(f"{BUGS}/{name}.json", json.dumps(certificate, indent=1) + "\n")
-
-    def cleared(self, certificate: Mapping[str, Any]) -> None:
-        """Writes the certificate of a clearance, unless it is there already."""
-        self._append_once(CLEARED, certificate)
 
     def evidence(self, block: Mapping[str, Any]) -> None:
         """Writes what several certificates share, unless it is there already."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from misstep._core import Run, State
-from misstep.answers.guard import reason_of
+from misstep.answers.guard import reason_of_run
 from misstep.bench import set_up
 from misstep.bound import Bound, cost_text
 from misstep.budget import Budget
@@ -16,7 +16,6 @@ from misstep.judge import Judgement, Objective, judge
 from misstep.lab import Lab
 from misstep.loading import recorded_task
 from misstep.oracle import Case
-from misstep.plugins import make_part
 from misstep.policy import Policy
 from misstep.pool import PoolEntry
 from misstep.record.record import Record
@@ -49,7 +48,7 @@ class Replay:
             )
         bench = set_up(config.replace(policy=named), Budget(), task=task)
         lab = Lab(task=task, graph=bench.graph, max_steps=config.longest_run, seed=config.seed)
-        return cls(record, config, task, bench.policy, lab, make_part("objective", config.objective))
+        return cls(record, config, task, bench.policy, lab, bench.objective)
 
     def bugs(self, name: str | None = None) -> dict[str, dict[str, Any]]:
         """The certificates of bugs by id, or only one of them."""
@@ -86,7 +85,7 @@ class Replay:
             run,
             cost,
             self.lab.best(state),
-            reason_of(self.policy, run.states[-1]),
+            reason_of_run(self.policy, run),
         )
 
 

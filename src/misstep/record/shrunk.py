@@ -8,8 +8,8 @@ from misstep.errors import InputError
 from misstep.explain.fault import localise
 from misstep.explain.shrink import shrink, walk_to
 from misstep.oracle import Panel, make_oracles
-from misstep.pool import read_entries
 from misstep.record.certificate import make_certificate
+from misstep.record.pool_file import read_entries
 from misstep.record.record import POOL, Record
 from misstep.record.replay import Replay
 
@@ -55,8 +55,7 @@ def shrink_bug(again: "Replay | ModelReplay", bug: str) -> "ShrunkBug | ShrunkMo
 
 def _shrink_task_bug(again: Replay, bug: str) -> ShrunkBug:
     lab, certificate = again.lab, again.record.bug_named(bug)
-    for entry in read_entries(again.record.store.lines(POOL), again.task, where=again.record.where):
-        lab.add_to_pool(entry)
+    lab.add_to_pool(read_entries(again.record.store.lines(POOL), again.task, where=again.record.where))
     (found,) = again.ask({bug: certificate})
     if found.status not in ("bug", "changed"):
         raise InputError(
@@ -67,10 +66,11 @@ def _shrink_task_bug(again: Replay, bug: str) -> ShrunkBug:
     oracles = [(part.name, part.bind(lab)) for part in make_oracles(again.config.oracle)]
     shrunk = shrink(lab, Panel(lab, oracles, objective=again.objective), case, walk)
     name = f"{bug}-shrunk"
-    made = make_certificate(
+    made, _ = make_certificate(
         lab,
         shrunk.case,
         shrunk.judgement,
+        lab.known(shrunk.case.state),
         objective=again.objective,
         fault=localise(lab, shrunk.case),
         id=name,

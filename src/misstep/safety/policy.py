@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,9 @@ from misstep._core import Mlp, SafetyPolicy, Scorer, python_policy, score_policy
 from misstep.errors import InputError, PolicyError
 from misstep.formats.linear_layers import read_layers
 from misstep.formats.nnet import Interface, read_interface, read_nnet
-from misstep.plugins import make_part, option
+from misstep.plugins import option
+from misstep.policies.python import find_object
+from misstep.policy import make_policy_part
 from misstep.safety.model import SafetyTask, StateDict
 from misstep.safety.trees import read_trees
 from misstep.support.extras import require_extra
@@ -28,14 +29,15 @@ PolicyFunction = Callable[[StateDict, tuple[str, ...]], str | None]
 def load_policy(spec: str, task: SafetyTask, *, filter: bool | None = None) -> SafetyPolicy:
     """The policy that users name, such as `nnet:FILE.jani2nnet`, on a task.
 
-    `filter` overrides whether only applicable labels are considered.
+    `filter` overrides whether only applicable labels are considered. Networks of PyTorch may need
+    `,activation=NAME` after the file, see `read_layers`.
     """
     return policy_part(spec).bind(task, filter=filter)
 
 
 def policy_part(spec: str) -> SafetyPolicyPart:
     """The part that users name."""
-    part: SafetyPolicyPart = make_part("safety-policy", spec)
+    part: SafetyPolicyPart = make_policy_part(spec, kind="safety-policy")
     return part
 
 
@@ -57,6 +59,7 @@ class _Described:
     """A network or tree ensemble behind a .jani2nnet file, which says what it is."""
 
     file: Path = option(Path(), "the .jani2nnet file that describes it")
+    activation: str | None = option(None, "of PyTorch weights, where neither file names it: relu, tanh, ...")
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -65,7 +68,7 @@ class _Described:
 
     def bind(self, task: SafetyTask, /, *, filter: bool | None = None) -> SafetyPolicy:
         """The policy on a task."""
-        return network_policy(self.file, task, filter=filter)
+        return network_policy(self.file, task, filter=filter, activation=self.activation)
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ class Onnx(_Described):
 
 @dataclass(frozen=True)
 class Torch(_Described):
-    """Weights saved by PyTorch or as safetensors, with ReLU between layers; no code of the file is run."""
+    """Weights saved by PyTorch or as safetensors; no code of the file is run."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ class Zoo:
 class Python:
     """A Python function of (state, applicable labels) that returns a label or None."""
 
-    function: str = option("", "MODULE:NAME")
+    function: str = option("", "MODULE:NAME or FILE.py:NAME")
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -117,11 +120,9 @@ class Python:
 
     def bind(self, task: SafetyTask, /, *, filter: bool | None = None) -> SafetyPolicy:
         """The policy on a task; a function sees the applicable labels, so there is nothing to filter."""
-        module, _, name = self.function.partition(":")
-        try:
-            function = getattr(importlib.import_module(module), name)
-        except (ImportError, AttributeError, ValueError) as error:
-            raise PolicyError(f"python:{self.function}: {error}; write python:MODULE:NAME") from None
+        function = find_object(self.function)
+        if not callable(function):
+            raise PolicyError(f"python:{self.function}: that is no function of (state, applicable labels)")
         return function_policy(function, task)
 
 
@@ -153,7 +154,9 @@ def function_policy(function: PolicyFunction, task: SafetyTask) -> SafetyPolicy:
     return python_policy(task.model, choose)
 
 
-def network_policy(path: Path, task: SafetyTask, *, filter: bool | None = None) -> SafetyPolicy:
+def network_policy(
+    path: Path, task: SafetyTask, *, filter: bool | None = None, activation: str | None = None
+) -> SafetyPolicy:
     """The network or tree ensemble that a `.jani2nnet` file describes."""
     interface = read_interface(path)
     inputs = [_match(name, task, f"{path}: $.input[{i}]") for i, name in enumerate(interface.inputs)]
@@ -164,17 +167,22 @@ def network_policy(path: Path, task: SafetyTask, *, filter: bool | None = None) 
     if interface.file.suffix == ".onnx":
         return scores_policy(_onnx(interface.file), inputs, interface, task, filter=use_filter)
     try:
-        scorer = _scorer(interface.file, len(inputs))
+        scorer = _scorer(interface.file, len(inputs), activation or interface.activation)
         return score_policy(task.model, scorer, inputs, list(interface.outputs), filter=use_filter)
     except InputError as error:
         raise InputError(str(error) if str(interface.file) in str(error) else f"{path}: {error}") from None
 
 
-def _scorer(file: Path, inputs: int) -> Scorer:
-    if file.suffix == ".nnet":
-        return Mlp(read_nnet(file))
+def _scorer(file: Path, inputs: int, activation: str | None) -> Scorer:
     if file.suffix in (".pt", ".pth", ".safetensors"):
-        return Mlp(read_layers(file))
+        network = read_layers(file, activation=activation)
+        return Mlp(network.layers, activation=network.activation)
+    if file.suffix == ".nnet" and activation in (None, "relu"):
+        return Mlp(read_nnet(file), activation="relu")  # The format knows no other.
+    if activation is not None:
+        raise InputError(
+            f"{file}: the activation of such a file is fixed; leave `activation={activation}` out"
+        )
     if file.suffix == ".json":
         return read_trees(file, inputs)
     raise InputError(f"unknown kind of network file {file.name!r}")
