@@ -51,6 +51,7 @@ class Python:
 
 
 def find_object(target: str) -> Any:
+    """What `MODULE:NAME` or `FILE.py:NAME` names; the module or file is imported, which runs it."""
     place, colon, name = target.rpartition(":")
     if not colon or not place or not name:
         raise InputError(f"policy `python:{target}`: write `python:MODULE:NAME` or `python:FILE.py:NAME`")
