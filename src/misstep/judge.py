@@ -4,7 +4,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from misstep.bound import Bound
+from misstep.bound import Bound, cost_text
+from misstep.errors import PartError
+from misstep.plugins import blaming, part_label
+from misstep.support.numbers import as_number
 
 
 class Objective(Protocol):
@@ -52,14 +55,43 @@ class Judgement:
 
 def judge(run: Bound, best: Bound, *, objective: Objective) -> Judgement:
     """A bug iff the policy surely does worse than is surely possible; cleared iff it surely does not."""
-    run = Bound(objective.value(run.lo), objective.value(run.hi))
-    best = Bound(objective.value(best.lo), objective.value(best.hi))
+    values = objective_values(objective, run, best)
+    run = Bound(values[run.lo], values[run.hi])
+    best = Bound(values[best.lo], values[best.hi])
     gap = Bound(max(0.0, _minus(run.lo, best.hi)), max(0.0, _minus(run.hi, best.lo)))
     if run.lo > best.hi:
         return Judgement(Verdict.BUG, gap)
     if run.hi <= best.lo:
         return Judgement(Verdict.CLEARED, Bound(0, 0))
     return Judgement(Verdict.UNKNOWN, gap)
+
+
+def objective_values(objective: Objective, *bounds: Bound) -> dict[float, float]:
+    """The objective's value at every end of intervals of costs, the least cost first.
+
+    PartError where these values cannot be those of a monotone function that is never negative: whatever the
+    judge concluded from them would be wrong.
+    """
+    values: dict[float, float] = {}
+    before: tuple[float, float] | None = None
+    for cost in sorted({end for bound in bounds for end in (bound.lo, bound.hi)}):
+        with blaming("objective", objective, lambda cost=cost: f"it was asked about the cost {cost_text(cost)}"):
+            given = objective.value(cost)
+        value = as_number(given)
+        if value is None or value < 0:
+            raise PartError(
+                f"{part_label('objective', objective)} gives the cost {cost_text(cost)} the value "
+                f"{given!r:.60}; a value is a number of at least 0"
+            )
+        if before is not None and value < before[1]:
+            raise PartError(
+                f"{part_label('objective', objective)} is not monotone: it gives the cost "
+                f"{cost_text(before[0])} the value {before[1]:g}, but the larger cost {cost_text(cost)} the "
+                f"smaller value {value:g}"
+            )
+        before = (cost, value)
+        values[cost] = value
+    return values
 
 
 def _minus(a: float, b: float) -> float:

@@ -3,23 +3,21 @@
 import math
 import reprlib
 import threading
-import traceback
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
 from queue import SimpleQueue
 from typing import Literal, TypeAlias, cast
 
 from misstep._core import Action, NativePolicy, State, StateBatch
 from misstep.errors import InputError, PolicyError
 from misstep.policy import Policy, PolicyPart
+from misstep.support.describe import cut, describe_error
 from misstep.task import Task
 
 DEFAULT_MAX_SECONDS = 60.0
 _DEFAULT_BATCH = 256
-_LONGEST_TEXT = 500
 # So many failures may be bad luck.
 _FEW_FAILURES = 20
 
@@ -70,7 +68,7 @@ def failure_report(policy: Policy) -> str | None:
     state, reason = next(iter(failures.items()))
     return (
         f"the policy failed on {len(failures)} of {policy.asked} states and was given up; the first was "
-        f"{_cut(str(state))}: {reason}"
+        f"{cut(str(state))}: {reason}"
     )
 
 
@@ -133,7 +131,7 @@ class Guard:
         """The answers, or why there are none for the batch as a whole."""
         job = self._worker.run(lambda: _ask(self.policy, self.task, states), max_seconds=self.max_seconds)
         if not job.done.is_set():
-            one = f" (the state {_cut(str(states[0]))})" if len(states) == 1 else ""
+            one = f" (the state {cut(str(states[0]))})" if len(states) == 1 else ""
             self._dead = (
                 f"the policy gave no answer for {len(states)} states{one} within {self.max_seconds:g} "
                 "seconds and was given up"
@@ -154,17 +152,6 @@ class Guard:
             else:
                 result.append(answer)
         return result
-
-
-def describe_error(error: BaseException) -> str:
-    """The error and where it was raised, in one line: `ValueError: boom (policy.py:12)`."""
-    try:
-        text = " ".join(str(error).split())
-    except Exception:
-        text = "(its text cannot be shown)"
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-    return _cut(f"{type(error).__name__}: {text}" if text else type(error).__name__) + place
 
 
 def _ask(policy: Policy, task: Task, states: StateBatch) -> "list[Answer] | BadAnswer":
@@ -208,10 +195,6 @@ def _shown(value: object) -> str:
     except Exception:
         text = "something that cannot be shown"
     return "None" if value is None else f"{text} ({type(value).__name__})"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 3] + "..."
 
 
 @dataclass(slots=True)

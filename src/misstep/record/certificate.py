@@ -8,7 +8,7 @@ from typing import Any
 from misstep.bound import Bound, cost_as_json
 from misstep.claim import Claim, names, rests_on_search
 from misstep.explain.fault import Fault
-from misstep.judge import Judgement, Objective, Verdict
+from misstep.judge import Judgement, Objective, Verdict, objective_values
 from misstep.lab import Lab
 from misstep.oracle import Case
 from misstep.record.record import FORMAT
@@ -61,9 +61,9 @@ def is_search_based(lab: Lab, case: Case, judgement: Judgement) -> bool:
 
 def _objective(objective: Objective, cost: Bound, best: Bound) -> dict[str, Any]:
     """The objective with its value at every end of the two intervals: all that the judge looked at."""
-    ends = sorted({cost.lo, cost.hi, best.lo, best.hi})
-    values = [[cost_as_json(end), cost_as_json(objective.value(end))] for end in ends]
-    return {"name": objective.name, "values": values}
+    values = objective_values(objective, cost, best)
+    written = [[cost_as_json(end), cost_as_json(value)] for end, value in values.items()]
+    return {"name": objective.name, "values": written}
 
 
 def _run(lab: Lab, case: Case, reason: str | None) -> dict[str, Any]:
