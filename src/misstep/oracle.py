@@ -161,11 +161,14 @@ class Panel(Generic[StateT, CaseT]):
         return judge(case.cost, self.knowledge.best(case.state), objective=self.objective)
 
     def credited(self, case: CaseT, judgement: Judgement) -> str | None:
-        """The oracle whose claim the verdict rests on: the plan of a bug, the lower bound of a clearance."""
+        """The oracle whose claim the verdict rests on: the plan of a bug, the lower bound of a clearance.
+
+        Where the policy pays nothing, nothing needs to be known to clear it: its own run is the proof.
+        """
         if judgement.verdict is Verdict.UNKNOWN:
             return None
-        known = self.knowledge
-        claim = known.upper(case.state) if judgement.is_bug else known.lower(case.state)
+        upper, lower = self.knowledge.upper(case.state), self.knowledge.lower(case.state)
+        claim = upper if judgement.is_bug or lower is None else lower
         return None if claim is None else claim.oracle
 
     def _is_settled(self, case: CaseT) -> bool:

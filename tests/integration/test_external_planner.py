@@ -12,6 +12,7 @@ from misstep import Budget, InputError, Task, load, search
 from misstep.planners.fast_downward import FastDownward, find_driver, numbered_sas
 from misstep.plugins import make_part
 from misstep.reference import fdr
+from misstep.reference.plan import validate
 from misstep.testing.random_tasks import random_sas
 from tests.integration.cli import processes_with
 
@@ -44,7 +45,7 @@ def test_it_plans_from_any_state(task: Task, text: str) -> None:
         assert (result.outcome, result.limit, result.note, result.lower_bound) == ("solved", None, "", 0)
         names = [action.name for action in result.plan]
         start = tuple((state or task.initial_state).values)
-        assert fdr.validate(fdr.parse(task.sas), start, names) == result.cost
+        assert validate(fdr.parse(task.sas), start, names) == result.cost
         best = search(task, "astar:lmcut", state=state).cost
         assert best is not None
         assert result.cost >= best

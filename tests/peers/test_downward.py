@@ -9,6 +9,7 @@ import pytest
 
 from misstep import _core as core
 from misstep.reference import fdr
+from misstep.reference.plan import validate
 from misstep.testing.random_tasks import random_walk
 from tests.data import NO_DATA
 from tests.peers import downward
@@ -37,7 +38,7 @@ def test_costs(task: PddlTask) -> None:
     reference = fdr.parse(sas)
     native = core.Task(sas)
     if theirs.cost < math.inf:
-        assert fdr.validate(reference, reference.initial, theirs.plan) == theirs.cost
+        assert validate(reference, reference.initial, theirs.plan) == theirs.cost
     for name in ("blind", "hmax", "lmcut"):
         if name != "lmcut" and not task.is_own:
             continue
@@ -47,7 +48,7 @@ def test_costs(task: PddlTask) -> None:
             assert ours.outcome == "unsolvable", name
         else:
             plan = [str(action) for action in ours.plan]
-            assert fdr.validate(reference, reference.initial, plan) == ours.cost == theirs.cost, name
+            assert validate(reference, reference.initial, plan) == ours.cost == theirs.cost, name
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda t: t.name)

@@ -12,7 +12,7 @@ import pytest
 
 from misstep._core import JaniGame, JaniModel
 from misstep.formats.jani import JaniTask
-from misstep.reference.jani import Jani
+from misstep.reference.jani_model import Jani, State
 from misstep.safety.model import SafetyTask
 
 MODELS = max(80, int(os.environ.get("MISSTEP_RANDOM_TASKS", "2000")) // 10)
@@ -20,8 +20,8 @@ SEED = int(os.environ.get("MISSTEP_RANDOM_SEED", "0"))
 DATA = Path(os.environ.get("MISSTEP_DATA", Path(__file__).parents[3] / "shared" / "data")) / "jani"
 
 
-def key(task: SafetyTask, game: JaniGame, s: int) -> tuple[tuple[str, Any], ...]:
-    return tuple(sorted(task.state(game, s).items()))
+def key(task: SafetyTask, game: JaniGame, s: int, reference: Jani) -> State:
+    return reference.read(task.state(game, s))
 
 
 def compare(
@@ -31,6 +31,7 @@ def compare(
     files = JaniTask(json.dumps(model), "model", unsafe, None, None, None)
     task = SafetyTask(files, constants=constants)
     reference = Jani(model, constants or {}, {})
+    is_unsafe = reference.condition(unsafe)
     game = task.game()
     queue = list(game.initial())
     seen = set(queue)
@@ -39,13 +40,16 @@ def compare(
         if compared >= states:
             break
         compared += 1
-        here = key(task, game, s)
-        assert reference.is_state(here)
-        assert game.is_unsafe(s) == reference.holds(unsafe, here)
+        here = key(task, game, s, reference)
+        assert game.is_unsafe(s) == is_unsafe(here)
         if game.is_unsafe(s):
             continue
-        native = {task.labels[label]: {key(task, game, t) for t in ts} for label, _, ts in game.moves(s)}
-        assert native == reference.moves(here), here
+        native = {
+            task.labels[label]: {key(task, game, t, reference) for t in ts} for label, _, ts in game.moves(s)
+        }
+        assert native == {label: reference.outcomes(here, label) for label in reference.applicable(here)}, (
+            here
+        )
         for _, _, outcomes in game.moves(s):
             queue += [t for t in outcomes if t not in seen]
             seen.update(outcomes)

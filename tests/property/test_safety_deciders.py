@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Callable
 
 import pytest
 
 from misstep._core import Budget, Decider, ExplicitGame
-from misstep.reference.safety import Game, Refused, check_refutation, check_strategy
+from misstep.reference.checked import Refused
+from misstep.reference.game import Answer, Choice, Game, check_refutation, check_strategy
 from tests.property.safety_games import Node, deviations, random_game
 
+Policy = Callable[[int], int | None]
 ALGORITHMS = ("level", "tarjan", "value-iteration", "lao", "lrtdp", "policy-iteration")
 RADII = (0, 1, 2, 3, None)
 # `make fuzz` plays 20,000 games, from a fresh seed; MISSTEP_RANDOM_GAMES sets their number alone.
@@ -23,46 +26,49 @@ ALL_CERTIFICATES = "MISSTEP_ALL_CERTIFICATES" in os.environ
 def reference_game(nodes: list[Node]) -> Game:
     tables = [{label: set(outcomes) for label, outcomes in node.choices} for node in nodes]
     return Game(
-        tables.__getitem__, lambda s: nodes[s].unsafe, lambda s: nodes[s].goal and not nodes[s].unsafe
+        lambda s: tables[s].keys(),
+        lambda s, label: tables[s].get(label, set()),
+        lambda s: nodes[s].unsafe,
+        lambda s: nodes[s].goal and not nodes[s].unsafe,
     )
 
 
 def check_certificate(nodes: list[Node], game: Game, decider: Decider, s: int, radius: int | None) -> None:
+    def policy(state: int) -> int | None:
+        return nodes[state].policy
+
     if steps := decider.strategy(s, radius):
-        full = [(t, value, action, nodes[t].policy) for t, value, action in steps]
-        check_strategy(game, [s], radius, full)
-        tamper_strategy(game, s, radius, full)
+        full = [Choice(*step) for step in steps]
+        check_strategy(game, [s], radius, full, policy)
+        tamper_strategy(game, s, radius, full, policy)
     else:
-        lines = [(t, b, nodes[t].policy, dict(answers)) for t, b, answers in decider.refutation(s, radius)]
-        check_refutation(game, [s], radius, lines)
-        tamper_refutation(game, s, radius, lines)
+        lines = [Answer(t, b, dict(answers)) for t, b, answers in decider.refutation(s, radius)]
+        check_refutation(game, [s], radius, lines, policy)
+        tamper_refutation(game, s, radius, lines, policy)
 
 
-def tamper_strategy(game: Game, s: int, radius: int | None, steps: list[tuple]) -> None:
+def tamper_strategy(game: Game, s: int, radius: int | None, steps: list[Choice], policy: Policy) -> None:
     """Every step of a strategy is reachable, so none may be missing."""
     for i in range(len(steps)):
         with pytest.raises(Refused):
-            check_strategy(game, [s], radius, steps[:i] + steps[i + 1 :])
-    for i, (t, value, _, policy) in enumerate(steps):
-        if game.is_goal(t) or not game.moves(t):
-            continue
+            check_strategy(game, [s], radius, steps[:i] + steps[i + 1 :], policy)
+    for i, step in enumerate(steps):
+        changed = step._replace(action="no such action" if step.action is None or i % 2 else None)
         with pytest.raises(Refused):
-            check_strategy(
-                game, [s], radius, [*steps[:i], (t, value, "no such action", policy), *steps[i + 1 :]]
-            )
+            check_strategy(game, [s], radius, [*steps[:i], changed, *steps[i + 1 :]], policy)
 
 
-def tamper_refutation(game: Game, s: int, radius: int | None, lines: list[tuple]) -> None:
+def tamper_refutation(game: Game, s: int, radius: int | None, lines: list[Answer], policy: Policy) -> None:
     if not lines:
         assert game.is_unsafe(s)
         return
     with pytest.raises(Refused):
-        check_refutation(game, [s], radius, lines[:-1])
-    for i, (t, budget, policy, answers) in enumerate(lines):
-        for action in answers:
-            rest = {a: o for a, o in answers.items() if a != action}
+        check_refutation(game, [s], radius, lines[:-1], policy)
+    for i, line in enumerate(lines):
+        for action in line.outcomes:
+            rest = line._replace(outcomes={a: o for a, o in line.outcomes.items() if a != action})
             with pytest.raises(Refused):
-                check_refutation(game, [s], radius, [*lines[:i], (t, budget, policy, rest), *lines[i + 1 :]])
+                check_refutation(game, [s], radius, [*lines[:i], rest, *lines[i + 1 :]], policy)
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))

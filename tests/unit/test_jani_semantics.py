@@ -12,7 +12,8 @@ from misstep._core import Budget, Decider, JaniGame, JaniModel, SafetyFuzzer
 from misstep.bundled.models import generate
 from misstep.errors import InputError, UnsupportedFeature
 from misstep.formats.jani import JaniTask
-from misstep.reference.jani import Jani
+from misstep.reference.checked import Refused
+from misstep.reference.jani_model import Jani
 from misstep.safety.model import SafetyTask, Semantics
 from misstep.safety.policy import function_policy
 
@@ -64,12 +65,12 @@ def outcomes(document: dict[str, Any], name: str = "x", **semantics: Any) -> lis
     found = [task.state(game, t) for _, _, ts in game.moves(start) for t in ts]
     try:
         reference = Jani(document, {}, options.stated())
-    except NotImplementedError:
+    except Refused:
         assert {semantics.get("integers"), semantics.get("reals")} & {"clip", "drop"} or options.box_points
     else:
-        (here,) = [tuple(sorted(task.state(game, start).items()))]
-        theirs = set().union(*reference.moves(here).values())
-        assert theirs == {tuple(sorted(state.items())) for state in found}
+        here = reference.read(task.state(game, start))
+        theirs = set().union(*(reference.outcomes(here, label) for label in reference.applicable(here)))
+        assert theirs == {reference.read(state) for state in found}
     return sorted(state[name] for state in found)
 
 

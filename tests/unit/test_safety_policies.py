@@ -14,7 +14,7 @@ from misstep._core import Mlp, SafetyFuzzer
 from misstep.bundled.models import generate
 from misstep.errors import InputError, PolicyError
 from misstep.formats.nnet import Interface, read_interface, read_nnet, write_interface, write_nnet
-from misstep.reference.jani import Jani
+from misstep.reference.jani_model import Jani
 from misstep.safety.model import SafetyTask
 from misstep.safety.policy import function_policy, load_policy, network_policy
 
@@ -204,10 +204,11 @@ def test_blocksworld_policies_of_the_authors(name: str, net: str, data: Path) ->
         for s in runs[0]:
             state = task.state(game, s)
             moves = {
-                task.labels[a]: {tuple(task.state(game, t).items()) for t in ts} for a, _, ts in game.moves(s)
+                task.labels[a]: {reference.read(task.state(game, t)) for t in ts}
+                for a, _, ts in game.moves(s)
             }
-            expected = reference.moves(tuple(sorted(state.items())))
-            assert {a: {tuple(sorted(t)) for t in ts} for a, ts in moves.items()} == expected
+            here = reference.read(state)
+            assert moves == {label: reference.outcomes(here, label) for label in reference.applicable(here)}
             x = np.array([float(state[field]) for field in interface.inputs])
             for k, (w, b) in enumerate(weights):
                 x = w @ (np.maximum(x, 0) if k else x) + b
@@ -227,4 +228,4 @@ def test_start_states_satisfy_their_condition(data: Path) -> None:
     assert starts == task.start_states(task.game(), count=50, seed=3)
     reference = Jani(json.loads(task.files.model), {}, {})
     for s in random.Random(0).sample(starts[1:], 5):
-        assert reference.holds(task.files.start, tuple(sorted(task.state(game, s).items())))
+        assert reference.condition(task.files.start)(reference.read(task.state(game, s)))

@@ -11,8 +11,8 @@ from misstep.explain.fault import Fault
 from misstep.judge import Judgement, Objective, Verdict, objective_values
 from misstep.lab import Lab
 from misstep.oracle import Case
-from misstep.record.record import FORMAT
-from misstep.reference.certificate import digest
+from misstep.reference.certificate import FORMAT
+from misstep.reference.digest import digest
 
 
 def make_certificate(

@@ -1,5 +1,6 @@
 """`misstep verify`: all certificates of a record, by the trusted checker, without core and without policy."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 from misstep.errors import InputError
 from misstep.record.record import BUGS, CLEARED, MODEL, TASK, Record, records_in
 from misstep.reference.certificate import check
+from misstep.reference.checked import Checked, Refused
 from misstep.reference.fdr import parse
 
 
@@ -21,6 +23,15 @@ class Verified:
     invalid: list[dict[str, str]] = field(default_factory=list)
     """`certificate` and `reason` of each that proves nothing."""
 
+    words: Counter[str] = field(default_factory=Counter)
+    """What the checker had to believe, with the number of certificates that rest on it."""
+
+    def add(self, checked: Checked) -> None:
+        """Counts a certificate that was accepted."""
+        self.valid += 1
+        self.by_search += checked.rests_on_search
+        self.words.update({word.split(":")[0] for word in checked.words})
+
     @property
     def certificates(self) -> int:
         """How many there are."""
@@ -33,6 +44,7 @@ class Verified:
             "valid": self.valid,
             "invalid": self.invalid,
             "by_search": self.by_search,
+            "words": dict(self.words),
         }
 
 
@@ -44,6 +56,7 @@ def verify_all(folder: Path) -> Verified:
         prefix = "" if len(paths) == 1 else f"{path.name}/"
         total.valid += found.valid
         total.by_search += found.by_search
+        total.words += found.words
         total.invalid += [{**entry, "certificate": prefix + entry["certificate"]} for entry in found.invalid]
     return total
 
@@ -57,19 +70,18 @@ def verify_record(record: Record) -> Verified:
     text = record.store.read(TASK)
     try:
         task = parse("" if text is None else text)
-    except ValueError as error:
+    except Refused as error:
         raise InputError(f"{record.where}/{TASK}: the task cannot be read: {error}") from None
     found = Verified()
     for name, verdict, certificate in certificates(record):
         try:
-            if not isinstance(certificate, dict) or certificate.get("verdict") != verdict:
-                raise ValueError(f"it does not say that the state is {verdict}")
-            proven = check(certificate, task)
-        except Exception as error:  # whatever garbage does to the checker, it proves nothing
-            found.invalid.append({"certificate": name, "reason": _reason(error)})
+            checked = check(certificate, task)
+            if checked.verdict != verdict:
+                raise Refused(f"it does not say that the state is {verdict}")
+        except Refused as error:
+            found.invalid.append({"certificate": name, "reason": str(error)})
         else:
-            found.valid += 1
-            found.by_search += not proven
+            found.add(checked)
     return found
 
 
@@ -82,7 +94,3 @@ def certificates(record: Record) -> Iterator[tuple[str, str, Any]]:
             yield file.removesuffix(".json"), "bug", None
     for certificate in record.store.lines(CLEARED):
         yield f"cleared {certificate.get('id')}", "cleared", certificate
-
-
-def _reason(error: Exception) -> str:
-    return str(error) if isinstance(error, ValueError | InputError) else f"cannot be read: {error!r}"

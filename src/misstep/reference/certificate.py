@@ -1,123 +1,91 @@
-"""Certificates of classical tests, checked from first principles. ValueError says why one proves nothing."""
+"""Certificates of classical tests: a bug, or a state that is cleared, checked from first principles."""
 
-import hashlib
-import json
 import math
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from misstep.reference.fdr import State, Task, need, step, validate
+from misstep.reference.checked import Checked, need, refusing
+from misstep.reference.digest import check_digest, check_kind
+from misstep.reference.fault import check_fault
+from misstep.reference.fdr import Task, state_of
+from misstep.reference.lower import Lower, lower_bound
+from misstep.reference.objective import check_verdict, read_objective
+from misstep.reference.plan import validate
+from misstep.reference.reading import interval, record, text, texts
+from misstep.reference.run import Run, follow
+
+FORMAT = 2
+
+CLAIM = ("verdict", "objective", "state", "run", "cost", "witness", "lower", "best", "gap", "fault")
+"""The fields that the proof consists of. Each of them is checked as a whole."""
+
+ORIGIN = (
+    "id", "pool", "walk_from_initial_state", "task", "policy", "oracle", "witness_oracle", "seed", "replay"
+)  # fmt: skip
+"""The fields that say where the certificate comes from. Nothing is concluded from them."""
+
+POLICY_WORD = "policy: it decides as the run says (`misstep replay` asks it)"
 
 
-def check(certificate: Mapping[str, Any], task: Task) -> bool:
-    """Check a bug or a clearance. True: the verdict is proven; False: it rests on a search's word."""
-    need(certificate["sha256"] == digest(certificate), "the digest is not that of the certificate")
-    state, is_bug = state_of(task, certificate["state"]), certificate["verdict"] == "bug"
-    trace, run = follow(task, state, certificate["run"])
-    upper = math.inf if certificate["witness"] is None else validate(task, state, certificate["witness"])
-    cost, best = interval(certificate["cost"]), interval(certificate["best"])
-    lower = lower_bound(task, state, certificate["lower"])
-    backed = cost[0] <= run[0] and run[1] <= cost[1] and best[0] <= lower and upper <= best[1]
-    need(backed, "a bound is tighter than its evidence")
-    need(certificate["objective"] in ("quantitative", "qualitative"), "this objective is not known here")
-    if certificate["objective"] == "qualitative":  # only whether the goal is reached counts
-        cost, best = [0 if c < math.inf else c for c in cost], [0 if c < math.inf else c for c in best]
-    gap = [cost[0] - best[1], cost[1] - best[0]]
-    worse = cost[0] > best[1] and interval(certificate["gap"]) == gap
-    proven = worse if is_bug else certificate["verdict"] == "cleared" and cost[1] <= best[0]
-    need(proven, "the bounds do not prove the verdict, or the gap is not theirs")
-    if fault := certificate.get("fault"):  # the decision leaves every best course, or is no legal action
-        here, after, spent = trace[fault["step"]], trace[fault["step"]], math.inf
-        decisions = [*certificate["run"]["actions"], certificate["run"].get("answer")]
-        need(fault["action"] == decisions[fault["step"]], "the decision is not the policy's")
-        if fault["step"] < len(trace) - 1 or certificate["run"]["outcome"] not in ("stuck", "illegal"):
-            after, spent = step(task, here, fault["action"])
-        worse = spent + lower_bound(task, after, fault["lower"]) > validate(task, here, fault["witness"])
-        need(worse, "the decision is not proven to leave every best course")
-    resting_on = certificate["run"].get("rest") if is_bug else certificate["lower"]
-    return resting_on is None or resting_on["kind"] != "search"
+def check(certificate: object, task: Task) -> Checked:
+    """Accept a certificate iff it proves its verdict about the task; what was proven, and on whose word.
+
+    The claim of a bug is: in this state the policy does worse than is possible. The claim of a clearance is:
+    nobody does better than the policy does. Refused is raised for everything else, garbage included.
+    """
+    with refusing("the certificate"):
+        return _check(_opened(certificate), task)
 
 
-def digest(certificate: Mapping[str, Any]) -> str:
-    """SHA-256 of everything but the digest itself."""
-    rest = {key: value for key, value in certificate.items() if key != "sha256"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+def _opened(certificate: object) -> dict[str, Any]:
+    """The fields of a certificate of this kind and format, unchanged since its digest was computed."""
+    if isinstance(certificate, dict):
+        check_kind(certificate, "classical", FORMAT)
+    parts = record(certificate, "the certificate", ("format", "kind", "sha256", *CLAIM), optional=ORIGIN)
+    check_digest(parts)
+    return parts
 
 
-def interval(bound: Mapping[str, Any]) -> list[float]:
-    """Lower and upper end; null is infinity."""
-    ends = [math.inf if bound[end] is None else bound[end] for end in ("lo", "hi")]
-    are_numbers = all(type(end) in (int, float) for end in ends)
-    need(are_numbers and 0 <= ends[0] <= ends[1], f"{bound} is no interval of costs")
-    return ends
+def _check(parts: dict[str, Any], task: Task) -> Checked:
+    verdict = text(parts["verdict"], "the verdict")
+    state = state_of(task, texts(parts["state"], "the state"))
+    run = follow(task, state, parts["run"])
+    lower = lower_bound(task, state, parts["lower"])
+    upper = math.inf
+    if parts["witness"] is not None:
+        upper = validate(task, state, texts(parts["witness"], "the witness"))
+    check_consistency(run, lower, upper)
+    cost, best = interval(parts["cost"], "the cost"), interval(parts["best"], "the best cost")
+    need(
+        cost[0] <= run.low and run.high <= cost[1],
+        "a bound on the policy's cost is tighter than its evidence",
+    )
+    need(best[0] <= lower.value and upper <= best[1], "a bound on the best cost is tighter than its evidence")
+    objective = read_objective(parts["objective"], (*cost, *best))
+    check_verdict(verdict, cost, best, interval(parts["gap"], "the gap"), objective.values)
+    fault = None
+    if parts["fault"] is not None:
+        need(verdict == "bug", "a state that is cleared has no fault")
+        fault = check_fault(task, run, parts["fault"])
+    return _checked(verdict, run, lower, fault, objective.word)
 
 
-def state_of(task: Task, atoms: Sequence[str]) -> State:
-    """The state in which exactly these atoms hold; values without an atom stand for "no other"."""
-    unnamed = [
-        [v for v, name in enumerate(names) if (name or "(not ")[:5] == "(not "] for names in task.facts
-    ]
-    held = [[v for v, name in enumerate(names) if name in atoms] for names in task.facts]
-    state = [value for values in map(lambda a, b: a or b, held, unnamed) for value in values]
-    complete = len(state) == len(task.facts) and sum(map(len, held)) == len(set(atoms))
-    need(complete, "the facts do not describe a state of the task")
-    return tuple(state)
+def check_consistency(run: Run, lower: Lower, upper: float) -> None:
+    """Refuse bounds that contradict each other: one of them must be false, and nobody knows which.
+
+    A plan costs at least as much as every plan, and so does the policy's own run where it reaches the goal.
+    What is proven here cannot contradict itself, so a contradiction always means that a search was wrong.
+    """
+    need(lower.value <= upper, "the lower bound contradicts the plan, which is cheaper")
+    need(lower.value <= run.high, "the lower bound contradicts the policy's run, which is cheaper")
 
 
-def follow(task: Task, state: State, run: Mapping[str, Any]) -> tuple[list[State], tuple[float, float]]:
-    """The states of a policy's run and what it proves about the policy's cost."""
-    trace, spent, before = [state], 0, set[State]()
-    for name in run["actions"]:
-        need(not task.is_goal(trace[-1]) and trace[-1] not in before, "the run goes on after its end")
-        before.add(trace[-1])
-        following, cost = step(task, trace[-1], name)
-        trace, spent = [*trace, following], spent + cost
-    last, outcome, answer = trace[-1], run["outcome"], run.get("answer")
-    if outcome == "solved" and task.is_goal(last):
-        return trace, (spent, spent)
-    if outcome == "cut-off":
-        return trace, (spent + lower_bound(task, last, run.get("rest")), math.inf)
-    fails = {
-        "loop": last in before,
-        "stuck": answer is None,
-        "illegal": not any(a.name == answer and a.applicable(last) for a in task.actions),
-        "dead-end": outcome == "dead-end" and not reaches_goal(task, last),
-    }
-    need(not task.is_goal(last) and fails.get(outcome, False), f"the run does not end as it says: {outcome}")
-    return trace, (math.inf, math.inf)
+def _checked(verdict: str, run: Run, lower: Lower, fault: Lower | None, objective: str | None) -> Checked:
+    """The answer. A bug needs the bound on the rest of the run, a clearance the bound on the best cost.
 
-
-def lower_bound(task: Task, state: State, evidence: Mapping[str, Any] | None) -> float:
-    """What the evidence proves about the cost of every plan. A search's word is taken as it is."""
-    if evidence is None or evidence["kind"] == "search":
-        return 0 if evidence is None else interval({"lo": evidence["value"], "hi": None})[0]
-    if evidence["kind"] == "dead-end":
-        need(not reaches_goal(task, state), "the goal is not out of reach there")
-        return math.inf
-    charged: Counter[str] = Counter()
-    for landmark in evidence["landmarks"]:
-        need(landmark["share"] >= 0, "a share of a cost is negative")
-        need(not reaches_goal(task, state, set(landmark["actions"])), "a landmark can be avoided")
-        charged.update(dict.fromkeys(landmark["actions"], landmark["share"]))
-    within = all(charged[action.name] <= action.cost for action in task.actions)
-    need(within, "an action is charged more than its cost")
-    return float(sum(landmark["share"] for landmark in evidence["landmarks"]))
-
-
-def reaches_goal(task: Task, state: State, without: Collection[str] = ()) -> bool:
-    """Whether the goal can be reached from a state if no fact is ever lost, without some of the actions."""
-    needs = [len(action.precondition) for action in task.actions]
-    ready = [action for action in task.actions if not action.precondition]
-    new, reached = list(enumerate(state)), set(enumerate(state))
-    while new or ready:
-        for number in task.needing.get(new.pop(), ()) if new else ():
-            needs[number] -= 1
-            if needs[number] == 0:
-                ready.append(task.actions[number])
-        if not new and ready and (action := ready.pop()).name not in without:
-            for fact in action.effect.items():
-                if fact not in reached:
-                    reached.add(fact)
-                    new.append(fact)
-    return task.goal.items() <= reached
+    Where the other one of the two is the word of a search, only the width of the gap depends on it; it is
+    among the words, but the verdict does not rest on it.
+    """
+    decisive = [run.rest if verdict == "bug" else lower, *([] if fault is None else [fault])]
+    words = [bound.word for bound in (run.rest, lower, fault) if bound is not None and bound.word is not None]
+    told = [POLICY_WORD, *words, *([] if objective is None else [objective])]
+    return Checked(verdict, any(bound.word is not None for bound in decisive), tuple(dict.fromkeys(told)))

@@ -1,110 +1,213 @@
-"""The trusted checker of safety certificates: small, slow, obvious, independent of everything else here."""
+"""Certificates of safety tests: bugs, faults and clearances on JANI models, checked from first principles."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
-from misstep.reference.fdr import Refused as Refused
-from misstep.reference.fdr import need
-from misstep.reference.jani import Jani
+from misstep.reference.checked import Checked, need, refusing
+from misstep.reference.digest import check_digest, check_kind
+from misstep.reference.game import Answer, Choice, Game, check_refutation, check_strategy
+from misstep.reference.jani_model import Jani
+from misstep.reference.reading import items, record, refusal, text, whole
 
-Steps = Sequence[tuple[Any, int, Any, Any]]
+FORMAT = 2
+
+QUESTION = ("radius", "horizon", "constants", "semantics", "unsafe", "goal")
+"""The fields that say what is asked about the model."""
+
+CLAIM = ("verdict", "safe", "not_safe", "trace", "faults", "decisions", "strategy", "refutation", "states")
+"""The fields that the claim and its proof consist of. Each of them is checked as a whole."""
+
+ORIGIN = ("id", "pool", "task", "property", "policy", "decider", "seed", "replay")
+"""The fields that say where the certificate comes from. Nothing is concluded from them."""
+
+POLICY_WORD = "policy: it decides as the certificate says (`misstep replay` asks it)"
+
+Place = tuple[Any, int]
+"""A state of the model and the number of the step in which it is visited (0 where nothing counts steps)."""
 
 
-class Game(NamedTuple):
-    """What a certificate speaks about. `moves` maps each applicable label to the set of its outcomes."""
+def check_certificate(certificate: object, model: object) -> Checked:
+    """Accept a certificate iff it proves its verdict about the model, which is given as JSON.
 
-    moves: Callable[[Any], Mapping[Any, Iterable[Any]]]
-    is_unsafe: Callable[[Any], bool]
-    is_goal: Callable[[Any], bool]
-
-
-def check_strategy(game: Game, starts: Iterable[Any], radius: int | None, steps: Steps) -> None:
-    """Accept iff `steps` of (state, value, action, policy's action) keep all starts safe within the radius.
-
-    Never leaving a set of safe states is safe (greatest fixed point). Values bound the deviations ahead, so
-    they must fall by one with every deviation; with radius None deviations are free.
+    The claim of a bug is: from these states a run of the policy reaches an unsafe state, and a strategy
+    within the radius avoids all unsafe states. The claim of a clearance is: no strategy within the radius
+    avoids them from these states. `safe` is the answer to a question about states alone: a strategy avoids
+    them. Refused is raised for everything else, garbage included.
     """
-    table = {state: (value, action, policy) for state, value, action, policy in steps}
-    need(len(table) == len(steps), "a state has two steps")
-    for start in starts:
-        need(start in table, "a state that should be safe is not covered")
-        need(radius is None or table[start][0] <= radius, "a state needs more deviations than allowed")
-    for state, (value, action, policy) in table.items():
-        need(value >= 0, "a negative number of deviations")
-        need(not game.is_unsafe(state), "the strategy meets an unsafe state")
-        moves = {} if game.is_goal(state) else game.moves(state)
-        need(not moves or action in moves, f"action {action!r} is not applicable")
-        cost = int(radius is not None and action != policy)
-        for outcome in moves[action] if moves else ():
-            need(outcome in table, f"an outcome of {action!r} is not covered")
-            need(table[outcome][0] + cost <= value, "an outcome needs more deviations than are left")
+    with refusing("the certificate"):
+        parts = _opened(certificate)
+        if not isinstance(model, dict):
+            raise refusal(model, "the model", "an object")
+        return _check(_Claim(parts, Jani(model, parts["constants"], parts["semantics"])))
 
 
-def check_refutation(game: Game, starts: Iterable[Any], radius: int | None, steps: Steps) -> None:
-    """Accept iff `steps` of (state, budget, policy's action, {action: outcome}) prove no start to be r-safe.
+def _opened(certificate: object) -> dict[str, Any]:
+    """The fields of a certificate of this kind and format, unchanged since its digest was computed."""
+    if isinstance(certificate, dict):
+        check_kind(certificate, "safety", FORMAT)
+    fields = ("format", "kind", "sha256", *QUESTION, *CLAIM)
+    parts = record(certificate, "the certificate", fields, optional=ORIGIN)
+    check_digest(parts)
+    return parts
 
-    Each step says: with this budget every affordable action has an outcome that is unsafe or refuted by an
-    earlier step. The order makes it well-founded (least fixed point).
+
+@dataclass(frozen=True)
+class Fault:
+    """In `state` the policy does `action`, which may lead to the lost `outcome`; `alternative` is safe."""
+
+    state: Place
+    action: str
+    outcome: Place
+    alternative: str
+
+
+class _Claim:
+    """A certificate with its states read: lists refer to the states by their places in `states`."""
+
+    def __init__(self, parts: dict[str, Any], jani: Jani) -> None:
+        self.verdict = text(parts["verdict"], "the verdict")
+        self.radius = None if parts["radius"] is None else whole(parts["radius"], "the radius")
+        self.horizon = None if parts["horizon"] is None else whole(parts["horizon"], "the horizon")
+        self.game = _game(jani, parts["unsafe"], parts["goal"], self.horizon)
+        self._states = [self._state(jani, written) for written in items(parts["states"], "the states")]
+        self.safe, self.not_safe, self.trace = (
+            self._list(parts[key], key) for key in ("safe", "not_safe", "trace")
+        )
+        self.faults = [self._fault(fault) for fault in items(parts["faults"], "the faults")]
+        self.strategy = [self._choice(line) for line in items(parts["strategy"], "the strategy")]
+        self.refutation = [self._answer(line) for line in items(parts["refutation"], "the refutation")]
+        rows = [_row(line, 2, "a decision") for line in items(parts["decisions"], "the decisions")]
+        self._decisions = {self._at(i): _action(action) for i, action in rows}
+        need(len(self._decisions) == len(rows), "the policy has two decisions in one state")
+
+    def decision(self, state: Place) -> str | None:
+        """What the policy does in a state, on its word: an action, or None where it has no applicable one."""
+        need(state in self._decisions, "the policy's decision is missing in a state")
+        return self._decisions[state]
+
+    def _state(self, jani: Jani, written: object) -> Place:
+        parts = record(written, "a state", ("values", "step"))
+        step = whole(parts["step"], "the step of a state")
+        need(self.horizon is not None or step == 0, "steps are counted where there is a horizon only")
+        return jani.read(parts["values"]), step
+
+    def _at(self, index: object) -> Place:
+        place = whole(index, "the place of a state")
+        need(place < len(self._states), f"there is no state {place} in the certificate")
+        return self._states[place]
+
+    def _list(self, written: object, what: str) -> list[Place]:
+        return [self._at(index) for index in items(written, what)]
+
+    def _fault(self, written: object) -> Fault:
+        parts = record(written, "a fault", ("state", "action", "outcome", "alternative"))
+        actions = [text(parts[key], f"the {key} of a fault") for key in ("action", "alternative")]
+        return Fault(self._at(parts["state"]), actions[0], self._at(parts["outcome"]), actions[1])
+
+    def _choice(self, written: object) -> Choice:
+        index, value, action = _row(written, 3, "a line of the strategy")
+        return Choice(self._at(index), whole(value, "a number of deviations"), _action(action))
+
+    def _answer(self, written: object) -> Answer:
+        index, budget, answers = _row(written, 3, "a line of the refutation")
+        pairs = [_row(pair, 2, "an answer") for pair in items(answers, "the answers of a line")]
+        outcomes = {text(action, "an action"): self._at(outcome) for action, outcome in pairs}
+        return Answer(self._at(index), whole(budget, "a number of deviations"), outcomes)
+
+
+def _row(written: object, length: int, what: str) -> Sequence[Any]:
+    need(isinstance(written, list) and len(written) == length, f"{what} does not have {length} entries")
+    return items(written, what)
+
+
+def _action(written: object) -> str | None:
+    return None if written is None else text(written, "an action")
+
+
+def _game(jani: Jani, unsafe: object, goal: object, horizon: int | None) -> Game:
+    """The game that the certificate speaks about. Unsafe counts before goal.
+
+    With a horizon the question is whether unsafe states are avoided for so many steps: a state counts the
+    steps, and at the horizon the play is over.
     """
-    refuted, policies = dict[Any, int](), dict[Any, Any]()
-    for state, budget, policy, answers in steps:
-        need(policies.setdefault(state, policy) == policy, "the policy has two actions in one state")
-        moves = game.moves(state)
-        need(bool(moves) and not game.is_goal(state), "a goal or a state without actions is safe")
-        for action, outcomes in moves.items():
-            left = budget - int(radius is not None and action != policy)
-            if left >= 0:
-                outcome = answers.get(action)
-                need(outcome in set(outcomes), f"no outcome of {action!r} is named")
-                lost = game.is_unsafe(outcome) or refuted.get(outcome, -1) >= left
-                need(lost, f"the outcome named for {action!r} is not refuted")
-        refuted[state] = max(budget, refuted.get(state, -1))
-    for start in starts:
-        lost = game.is_unsafe(start) or refuted.get(start, -1) >= (radius or 0)
-        need(lost, "a state that should not be safe is not refuted")
+    unsafe_at, goal_at = jani.condition(unsafe), jani.condition(False if goal is None else goal)
+    later = int(horizon is not None)
+
+    def is_goal(place: Place) -> bool:
+        over = horizon is not None and place[1] >= horizon
+        return not is_unsafe(place) and (over or goal_at(place[0]))
+
+    def outcomes(place: Place, label: str) -> set[Place]:
+        return {(following, place[1] + later) for following in reached(place[0], label)}
+
+    is_unsafe: Callable[[Place], bool] = cache(lambda place: unsafe_at(place[0]))
+    reached = cache(jani.outcomes)
+    return Game(cache(lambda place: jani.applicable(place[0])), cache(outcomes), is_unsafe, cache(is_goal))
 
 
-def check_certificate(certificate: Mapping[str, Any], model: Mapping[str, Any]) -> None:
-    """Check one certificate, as misstep writes it, against the JSON of its model."""
-    try:
-        _check(certificate, Jani(model, certificate["constants"], certificate["semantics"]))
-    except Refused:
-        raise
-    except Exception as error:  # whatever garbage does to us, it proves nothing
-        raise Refused(f"the certificate cannot be read: {type(error).__name__}: {error}") from None
+def _check(claim: _Claim) -> Checked:
+    """Check that the parts of the claim belong to its verdict, then its strategy, refutation and run."""
+    _check_parts(claim)
+    chosen = {line.state: line.action for line in claim.strategy}
+    for fault in claim.faults:
+        _check_fault(claim, fault, chosen)
+    faulty, lost = [fault.state for fault in claim.faults], [fault.outcome for fault in claim.faults]
+    check_strategy(claim.game, [*claim.safe, *faulty], claim.radius, claim.strategy, claim.decision)
+    check_refutation(claim.game, [*claim.not_safe, *lost], claim.radius, claim.refutation, claim.decision)
+    if claim.trace:
+        _check_trace(claim, [*claim.safe, *claim.not_safe, *faulty])
+    asked = claim.trace or claim.faults or claim.radius is not None
+    return Checked(claim.verdict, rests_on_search=False, words=(POLICY_WORD,) if asked else ())
 
 
-def _check(certificate: Mapping[str, Any], jani: Jani) -> None:
-    horizon, radius, unsafe = certificate["horizon"], certificate["radius"], certificate["unsafe"]
-    goal, timed = certificate["goal"] or False, horizon is not None
-    states = [(tuple(sorted(s["values"].items())), s["step"]) for s in certificate["states"]]
-    need(all(jani.is_state(values) for values, _ in states), "a state is not one of the model")
-    policy = {states[i]: action for i, action in certificate["policy"]}
-    is_unsafe = cache(lambda s: jani.holds(unsafe, s[0]))
-    is_goal = cache(lambda s: not is_unsafe(s) and (jani.holds(goal, s[0]) or (timed and s[1] >= horizon)))
-    moves = cache(lambda s: {a: {(t, s[1] + timed) for t in ts} for a, ts in jani.moves(s[0]).items()})
-    game = Game(moves, is_unsafe, is_goal)
-    safe, not_safe, trace = ([states[i] for i in certificate[key]] for key in ("safe", "not_safe", "trace"))
-    strategy = [
-        (states[i], value, action, policy.get(states[i])) for i, value, action in certificate["strategy"]
-    ]
-    lines = [
-        (states[i], budget, policy.get(states[i]), {action: states[t] for action, t in answers})
-        for i, budget, answers in certificate["refutation"]
-    ]
-    chosen = {state: action for state, _, action, _ in strategy}
-    faults = [(states[f["state"]], states[f["outcome"]], f) for f in certificate["faults"]]
-    for state, outcome, fault in faults:
-        own = policy.get(state) == fault["action"] and outcome in moves(state).get(fault["action"], ())
-        need(own, "a fault is not an outcome of the policy's action")
-        need(chosen.get(state) == fault["alternative"], "a fault has no safe alternative")
-    check_strategy(game, [*safe, *(state for state, _, _ in faults)], radius, strategy)
-    check_refutation(game, [*not_safe, *(outcome for _, outcome, _ in faults)], radius, lines)
-    if trace:
-        for state, following in pairwise(trace):
-            need(not (is_unsafe(state) or is_goal(state)), "the run goes on after its end")
-            need(following in moves(state)[policy[state]], "the run is not one of the policy")
-        need(is_unsafe(trace[-1]), "the run does not end in an unsafe state")
-        need(set(safe) <= set(trace), "a bug is not on the run")
+def _check_parts(claim: _Claim) -> None:
+    """Refuse empty claims and claims that mix verdicts, since nobody could say what was proven."""
+    if claim.verdict == "bug":
+        need(bool(claim.safe or claim.faults), "no state is claimed to be a bug")
+        need(not claim.not_safe, "a bug is claimed to be safe, not to be lost")
+        need(bool(claim.trace), "a bug needs an unsafe run")
+    elif claim.verdict == "cleared":
+        need(bool(claim.not_safe), "no state is claimed to be lost")
+        need(
+            not claim.safe and not claim.faults,
+            "a state that is cleared is lost: it is not safe, and no fault",
+        )
+    else:
+        need(claim.verdict == "safe", f"this is no verdict that can be proven: {claim.verdict[:60]}")
+        need(bool(claim.safe), "no state is claimed to be safe")
+        need(not (claim.not_safe or claim.faults or claim.trace), "a safe state has no run and no fault")
+
+
+def _check_fault(claim: _Claim, fault: Fault, chosen: Mapping[Place, str | None]) -> None:
+    """Refuse unless the policy's action in the state can have the outcome, and the strategy acts otherwise.
+
+    That the state is safe and that the outcome is lost, both within the radius, is what the strategy and the
+    refutation must prove: `_check` hands both states to them. So the action leaves the safe states, and the
+    alternative does not.
+    """
+    need(claim.decision(fault.state) == fault.action, "the action of a fault is not the policy's")
+    need(fault.outcome in claim.game.outcomes(fault.state, fault.action), "a fault names what is no outcome")
+    need(
+        chosen.get(fault.state) == fault.alternative,
+        "the alternative of a fault is not what the strategy does",
+    )
+
+
+def _check_trace(claim: _Claim, claimed: Sequence[Place]) -> None:
+    """Refuse unless the trace is a run of the policy to an unsafe state that visits all claimed states.
+
+    Every step is one of the outcomes of the policy's action. The rest of the run from a claimed state on is a
+    run from that state, so from each of them the policy can reach an unsafe state.
+    """
+    game = claim.game
+    for state, following in pairwise(claim.trace):
+        need(not game.is_unsafe(state) and not game.is_goal(state), "the run goes on after its end")
+        need(
+            following in game.outcomes(state, claim.decision(state)),
+            "a step of the run is none of the policy",
+        )
+    need(game.is_unsafe(claim.trace[-1]), "the run does not end in an unsafe state")
+    need(set(claimed) <= set(claim.trace), "a state that is claimed is not on the run")

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from misstep._core import Decider, JaniGame
+from misstep.reference.digest import digest
+from misstep.reference.safety import FORMAT
 from misstep.safety.analysis import Fault
 from misstep.safety.model import SafetyTask
-
-FORMAT = 1
 
 
 def make_certificate(
@@ -37,12 +37,14 @@ def make_certificate(
         for t, budget, answers in decider.refutation(s, radius):
             lines.setdefault((t, budget), answers)
     table = _Table(task, game)
-    policy = {
+    decisions = {
         s: game.chosen(s) for s in [*strategy, *(t for t, _ in lines), *trace[:-1]] if not _is_leaf(game, s)
     }
     name = [*task.labels, None].__getitem__
-    return {
+    certificate = {
         "format": FORMAT,
+        "kind": "safety",
+        "verdict": "bug" if trace else "safe" if safe else "cleared",
         "radius": radius,
         "horizon": horizon,
         "constants": task.constants,
@@ -62,7 +64,9 @@ def make_certificate(
             }
             for f in faults
         ],
-        "policy": [[table.index(s), name(label)] for s, label in policy.items() if label is not None],
+        "decisions": [
+            [table.index(s), None if label is None else name(label)] for s, label in decisions.items()
+        ],
         "strategy": [
             [table.index(s), value, None if label is None else name(label)]
             for s, (value, label) in strategy.items()
@@ -73,6 +77,8 @@ def make_certificate(
         ],
         "states": table.rows,
     }
+    certificate["sha256"] = digest(certificate)
+    return certificate
 
 
 def _is_leaf(game: JaniGame, s: int) -> bool:

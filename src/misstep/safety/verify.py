@@ -7,7 +7,8 @@ from typing import Any
 
 from misstep.errors import InputError
 from misstep.formats.jani import parse, read_text
-from misstep.reference.safety import Refused, check_certificate
+from misstep.reference.checked import Refused
+from misstep.reference.safety import check_certificate
 
 MODEL = "model.jani"
 
