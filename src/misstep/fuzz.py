@@ -8,7 +8,7 @@ from misstep._core import Budget, PolicyGraph, State
 from misstep.bias import Bias, NativeBias, bind_bias
 from misstep.errors import InputError, MisstepError, PartError
 from misstep.fuzzer import FuzzContext, Fuzzer
-from misstep.plugins import blaming, part_label
+from misstep.plugins import blaming, part_label, require
 from misstep.pool import PoolEntry
 
 # How often progress is shown while a fuzzer yields entries one by one.
@@ -102,11 +102,9 @@ class Fuzz:
 
     def _given(self, fuzz: FuzzContext) -> Iterator[object]:
         """The entries as they come; an error in between is the part's."""
-        walk = getattr(self.fuzzer, "walk", None)
-        if not callable(walk):
-            raise PartError(f"{self._label} has no method `walk`; a fuzzer yields pool entries from `walk(fuzz)`")
+        require("fuzzer", self.fuzzer, "name", "walk")
         with blaming("fuzzer", self.fuzzer, f"it made a pool with seed {self.seed}"):
-            yield from walk(fuzz)
+            yield from self.fuzzer.walk(fuzz)
 
     def _replayed(self, fuzz: FuzzContext, given: object) -> PoolEntry:
         """The entry with its number; PartError where its walk does not lead to it."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from misstep._core import Action, Heuristic, PolicyGraph, Run, State
-from misstep.bound import Bound, policy_cost
+from misstep.bound import NEVER, Bound, policy_cost
 from misstep.claim import Claim, DeadEnd, Exhausted, Landmarks, Plan, landmark_claim, names, plan_claim
 from misstep.errors import MisstepError
 from misstep.knowledge import Knowledge, UnsoundClaim
@@ -76,13 +76,27 @@ class Lab(Knowledge[State]):
         return claim.evidence.actions if claim and isinstance(claim.evidence, Plan) else None
 
     def check(self, claim: Claim[State]) -> None:
-        """Replays plans; refuses evidence that nobody could check later."""
-        if isinstance(claim.evidence, Plan):
-            self._replay(claim, claim.evidence.actions)
-        elif not isinstance(claim.evidence, Landmarks | DeadEnd | Exhausted):
+        """Replays plans; refuses evidence that nobody could check later, and bounds that it does not carry."""
+        evidence, bound = claim.evidence, claim.bound
+        if isinstance(evidence, Plan):
+            self._replay(claim, evidence.actions)
+            proves = Bound(0, bound.hi)
+        elif isinstance(evidence, Landmarks):
+            proves = Bound(sum(share for _, share in evidence.cuts))
+        elif isinstance(evidence, DeadEnd):
+            proves = NEVER
+        elif isinstance(evidence, Exhausted):
+            proves = Bound(bound.lo)
+        else:
             raise UnsoundClaim(
-                f"{claim.oracle}: evidence of the kind {claim.evidence!r:.60} is not known to the checker; "
-                "use Plan, Landmarks, DeadEnd or Exhausted"
+                f"oracle `{claim.oracle}`: evidence of the kind {evidence!r:.60} is not known to the checker; "
+                "use Plan, Landmarks, DeadEnd or Exhausted of misstep"
+            )
+        if bound.lo > proves.lo or bound.hi < proves.hi:
+            raise UnsoundClaim(
+                f"oracle `{claim.oracle}` claims a cost of {bound} for {claim.state}, but evidence of the kind "
+                f"{evidence.kind} proves {proves} at most; plans bound from above, landmarks, dead ends and "
+                "searches from below: make a claim for each"
             )
 
     def write_claim(self, claim: Claim[State]) -> dict[str, Any]:
@@ -125,8 +139,8 @@ class Lab(Knowledge[State]):
             try:
                 state = self.task.apply(state, action)
             except MisstepError as error:
-                raise UnsoundClaim(f"{claim.oracle}: step {step} of its plan: {error}") from None
+                raise UnsoundClaim(f"oracle `{claim.oracle}`: step {step} of its plan: {error}") from None
         if not self.task.is_goal(state):
-            raise UnsoundClaim(f"{claim.oracle}: its plan for {claim.state} does not end in a goal state")
+            raise UnsoundClaim(f"oracle `{claim.oracle}`: its plan for {claim.state} does not end in a goal state")
         if sum(action.cost for action in actions) > claim.bound.hi:
-            raise UnsoundClaim(f"{claim.oracle}: its plan for {claim.state} costs more than it claims")
+            raise UnsoundClaim(f"oracle `{claim.oracle}`: its plan for {claim.state} costs more than it claims")

@@ -151,6 +151,12 @@ def part_origin(kind: str, part: object) -> str:
     return next((_origin(entry) for entry in entries if entry.value == value), f"the module {module}")
 
 
+def registered_names(kind: str, cls: type[Any]) -> list[str]:
+    """The names by which users find a class, where it is installed as a part."""
+    value = f"{cls.__module__}:{cls.__qualname__}"
+    return [name for name, named in _entries(kind).items() if any(entry.value == value for entry in named)]
+
+
 @contextmanager
 def blaming(kind: str, part: object, doing: str | Callable[[], str]) -> Iterator[None]:
     """Turns whatever somebody else's part raises meanwhile into a PartError that names it and its package.
@@ -169,6 +175,17 @@ def blaming(kind: str, part: object, doing: str | Callable[[], str]) -> Iterator
             f"{part_label(kind, part)} raised {describe_error(error)} when {when}; "
             "this is a defect of that part: tell its authors, or leave it out"
         ) from error
+
+
+def require(kind: str, part: object, *needed: str) -> None:
+    """PartError where a part lacks something that its kind must have."""
+    for name in needed:
+        if not hasattr(part, name):
+            raise PartError(
+                f"{part_label(kind, part)} has no `{name}`; every {kind} needs "
+                f"{', '.join(f'`{word}`' for word in needed)}: tell its authors "
+                f"(`misstep.testing.check_{kind}` shows them what is missing)"
+            )
 
 
 def _entries(kind: str) -> dict[str, list[EntryPoint]]:

@@ -13,7 +13,8 @@ from misstep.explain.fault import Fault, localise
 from misstep.fuzz import Fuzz
 from misstep.judge import Judgement, Objective, Verdict
 from misstep.lab import Lab
-from misstep.oracle import Case, OraclePart, Panel, open_case
+from misstep.oracle import Case, OraclePart, Panel, bind_oracle, open_case
+from misstep.plugins import require
 from misstep.policy import Policy
 from misstep.pool import PoolEntry
 from misstep.record.certificate import is_search_based, make_certificate
@@ -42,7 +43,8 @@ class TaskSubject:
     panel: Panel[Any, Case] = field(init=False)
 
     def __post_init__(self) -> None:
-        bound = [(part.name, part.bind(self.lab)) for part in self.oracles]
+        require("objective", self.objective, "name", "value")
+        bound = [(part.name, bind_oracle(part, self.lab)) for part in self.oracles]
         self.panel = Panel(self.lab, bound, objective=self.objective, gap=self.gap)
 
     @property
