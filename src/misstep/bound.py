@@ -13,9 +13,10 @@ class Bound:
     lo: float = 0.0
     hi: float = math.inf
 
-    def __post_init__(self) -> None:
-        if not 0 <= self.lo <= self.hi:  # also false for NaN
-            raise ValueError(f"no cost lies between {self.lo} and {self.hi}")
+    @property
+    def is_possible(self) -> bool:
+        """Whether any cost lies in it; claims of others are refused at the door."""
+        return 0 <= self.lo <= self.hi  # also false for NaN
 
     def __and__(self, other: "Bound") -> "Bound":
         """What both say together. Two proofs that contradict each other are an error of whoever made them."""

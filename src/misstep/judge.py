@@ -55,15 +55,19 @@ class Judgement:
 
 def judge(run: Bound, best: Bound, *, objective: Objective) -> Judgement:
     """A bug iff the policy surely does worse than is surely possible; cleared iff it surely does not."""
-    values = objective_values(objective, run, best)
-    run = Bound(values[run.lo], values[run.hi])
-    best = Bound(values[best.lo], values[best.hi])
-    gap = Bound(max(0.0, _minus(run.lo, best.hi)), max(0.0, _minus(run.hi, best.lo)))
-    if run.lo > best.hi:
-        return Judgement(Verdict.BUG, gap)
-    if run.hi <= best.lo:
-        return Judgement(Verdict.CLEARED, Bound(0, 0))
-    return Judgement(Verdict.UNKNOWN, gap)
+    value = objective.value
+    try:
+        run_lo, run_hi, best_lo, best_hi = value(run.lo), value(run.hi), value(best.lo), value(best.hi)
+        is_sound = 0 <= run_lo <= run_hi and 0 <= best_lo <= best_hi
+    except Exception:
+        is_sound = False
+    if not is_sound:
+        raise _defect(objective, run, best)
+    if run_lo > best_hi:
+        return Judgement(Verdict.BUG, Bound(run_lo - best_hi, run_hi - best_lo))
+    if run_hi <= best_lo:
+        return Judgement(Verdict.CLEARED, Bound(0.0, 0.0))
+    return Judgement(Verdict.UNKNOWN, Bound(0.0, run_hi - best_lo))
 
 
 def objective_values(objective: Objective, *bounds: Bound) -> dict[float, float]:
@@ -75,14 +79,7 @@ def objective_values(objective: Objective, *bounds: Bound) -> dict[float, float]
     values: dict[float, float] = {}
     before: tuple[float, float] | None = None
     for cost in sorted({end for bound in bounds for end in (bound.lo, bound.hi)}):
-        with blaming("objective", objective, lambda cost=cost: f"it was asked about the cost {cost_text(cost)}"):
-            given = objective.value(cost)
-        value = as_number(given)
-        if value is None or value < 0:
-            raise PartError(
-                f"{part_label('objective', objective)} gives the cost {cost_text(cost)} the value "
-                f"{given!r:.60}; a value is a number of at least 0"
-            )
+        value = _value(objective, cost)
         if before is not None and value < before[1]:
             raise PartError(
                 f"{part_label('objective', objective)} is not monotone: it gives the cost "
@@ -94,6 +91,25 @@ def objective_values(objective: Objective, *bounds: Bound) -> dict[float, float]
     return values
 
 
-def _minus(a: float, b: float) -> float:
-    """Two courses that never reach the goal do equally badly."""
-    return 0.0 if a == b else a - b
+def _value(objective: Objective, cost: float) -> float:
+    try:
+        given: object = objective.value(cost)
+    except Exception:
+        with blaming("objective", objective, f"it was asked about the cost {cost_text(cost)}"):
+            raise
+    value = given if type(given) in (int, float) else as_number(given)
+    if value is None or not value >= 0:  # also true for NaN
+        raise PartError(
+            f"{part_label('objective', objective)} gives the cost {cost_text(cost)} the value "
+            f"{given!r:.60}; a value is a number of at least 0"
+        )
+    return value
+
+
+def _defect(objective: Objective, *bounds: Bound) -> Exception:
+    """What is wrong with the values of an objective, found out by asking once more."""
+    try:
+        objective_values(objective, *bounds)
+    except Exception as error:
+        return error
+    return PartError(f"{part_label('objective', objective)} does not give the same value again for a cost")

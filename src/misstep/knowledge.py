@@ -1,7 +1,6 @@
 """Knowledge: the tightest bounds known of each state, and the one door through which claims come in."""
 
-import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sized
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar, cast
 
@@ -28,6 +27,11 @@ class Learner(Protocol[StateT]):
 class Memory(Protocol):
     """What oracles said before a test was stopped, in the order in which they were asked."""
 
+    @property
+    def answers(self) -> Sized:
+        """What is left of it."""
+        ...
+
     def recall(self, key: str, /) -> dict[str, Any] | None:
         """The answer to this question, where it was asked before; each answer is recalled once."""
         ...
@@ -39,8 +43,12 @@ class Memory(Protocol):
 
 @dataclass(slots=True)
 class _Known(Generic[StateT]):
+    bound: Bound = Bound()
     upper: Claim[StateT] | None = None
     lower: Claim[StateT] | None = None
+
+
+_NOTHING = Bound()
 
 
 @dataclass(slots=True)
@@ -97,23 +105,27 @@ class Knowledge(Generic[StateT]):
         ask: Callable[[], Iterable[Claim[StateT]]],
         *,
         speaker: object = None,
-        enough: Callable[[], bool] = lambda: False,
+        about: StateT | None = None,
+        enough: Callable[[], bool] | None = None,
         restore: Callable[[], None] | None = None,
     ) -> None:
         """Asks somebody until that is `enough`, or lets the answer of an earlier session stand for it.
 
-        `restore` brings somebody who keeps notes to where the answer left it. An answer that the budget cut
+        Whether it is enough is asked where more became known `about` a state. `restore` brings somebody who keeps notes to where the answer left it. An answer that the budget cut
         short is not kept: it would be another one with more time.
         """
         before, self._speaker, self._heard = self._speaker, speaker, []
-        told = None if self.memory is None else self.memory.recall(key)
+        told = None if self.memory is None or not self.memory.answers else self.memory.recall(key)
         try:
             if told is not None:
                 self._repeat(told, restore)
                 return
+            known = None if about is None else self._known.setdefault(about, _Known())
             for claim in ask():
+                before_claim = None if known is None else known.bound
                 self.enter(claim)
-                if enough() or self.budget.is_over:
+                news = known is not None and known.bound is not before_claim
+                if self.budget.is_over or (news and enough is not None and enough()):
                     break
             if self.memory is not None and not self.budget.is_over:
                 self.memory.keep(self._answer(key, self._heard))
@@ -123,12 +135,7 @@ class Knowledge(Generic[StateT]):
     def best(self, state: StateT) -> Bound:
         """The tightest known bounds on the best achievable value."""
         known = self._known.get(state)
-        if known is None:
-            return Bound()
-        return Bound(
-            0.0 if known.lower is None else known.lower.bound.lo,
-            math.inf if known.upper is None else known.upper.bound.hi,
-        )
+        return _NOTHING if known is None else known.bound
 
     def upper(self, state: StateT) -> Claim[StateT] | None:
         """The claim behind the upper bound."""
@@ -149,23 +156,27 @@ class Knowledge(Generic[StateT]):
         raise TypeError(f"{type(self).__name__} does not read claims")
 
     def _take(self, claim: Claim[StateT]) -> bool:
+        """Keeps a claim where it says more than was known."""
         known = self._known.setdefault(claim.state, _Known())
-        news = False
-        if claim.bound.hi < (math.inf if known.upper is None else known.upper.bound.hi):
-            known.upper = claim
-            news = True
-        lo = 0.0 if known.lower is None else known.lower.bound.lo
+        lo, hi = claim.bound.lo, claim.bound.hi
+        if not 0 <= lo <= hi:  # also false for NaN
+            raise UnsoundClaim(f"{claim.oracle}: no value lies between {lo} and {hi}")
+        is_upper = hi < known.bound.hi
         # Landmarks of value 0 are kept too: that there are none is worth knowing once.
-        if claim.bound.lo > lo or (known.lower is None and isinstance(claim.evidence, Landmarks)):
+        is_lower = lo > known.bound.lo or (known.lower is None and isinstance(claim.evidence, Landmarks))
+        if is_upper:
+            known.upper = claim
+        if is_lower:
             known.lower = claim
-            news = True
-        if known.upper and known.lower and known.lower.bound.lo > known.upper.bound.hi:
+        if is_upper or lo > known.bound.lo:
+            known.bound = Bound(max(lo, known.bound.lo), min(hi, known.bound.hi))
+        if known.upper and known.lower and known.bound.lo > known.bound.hi:
             raise UnsoundClaim(
                 f"in the state {claim.state} {known.lower.oracle} claims a value of at least "
-                f"{known.lower.bound.lo:g}, {known.upper.oracle} one of at most {known.upper.bound.hi:g}; "
+                f"{known.bound.lo:g}, {known.upper.oracle} one of at most {known.bound.hi:g}; "
                 "one of them has a defect: please report it"
             )
-        return news
+        return is_upper or is_lower
 
     def _tell(self, claim: Claim[StateT]) -> None:
         """What learners make of a claim comes in by the same door; it is theirs, not the speaker's."""

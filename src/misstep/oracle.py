@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
 from misstep._core import Run, State
@@ -61,26 +62,20 @@ CaseT_contra = TypeVar("CaseT_contra", bound=AnyCase, contravariant=True)
 class Case:
     """A test state of a classical task, the policy's run from it and what the run proves about its cost."""
 
-    entry: PoolEntry
+    id: int
+    """Of the pool entry."""
+    state: State
     run: Run
     cost: Bound
-
-    @property
-    def id(self) -> int:
-        """Of the pool entry."""
-        return self.entry.id
-
-    @property
-    def state(self) -> State:
-        """Of the pool entry."""
-        return self.entry.state
+    entry: PoolEntry
+    """Where the state comes from."""
 
 
 def open_case(lab: Lab, entry: PoolEntry, run: Run) -> Case:
     """The case of a test state; where the policy solves it, its run is the first plan that is known."""
     if run.outcome == "solved":
         lab.enter(plan_claim(entry.state, run.actions, "policy"))
-    return Case(entry, run, lab.policy_cost(run))
+    return Case(entry.id, entry.state, run, lab.policy_cost(run), entry)
 
 
 class Oracle(Protocol[CaseT_contra]):
@@ -184,18 +179,31 @@ class Panel(Generic[StateT, CaseT]):
 
     def test(self, case: CaseT) -> Judgement:
         """Asks the oracles about a case, one after the other; the one that settles it is the last."""
+        knowledge = self.knowledge
+        judgement, best = self.judge(case), knowledge.best(case.state)
+
+        def is_settled() -> bool:
+            nonlocal judgement, best
+            if (now := knowledge.best(case.state)) is not best:
+                judgement, best = self.judge(case), now
+            if judgement.verdict is Verdict.UNKNOWN:
+                return False
+            return not self._keep_going or judgement.gap.lo == judgement.gap.hi
+
         for number, (name, oracle) in enumerate(self._oracles):
-            if self._is_settled(case) or self.knowledge.budget.is_over:
+            if is_settled() or knowledge.budget.is_over:
                 break
             restore = getattr(oracle, "restore", None)
-            self.knowledge.consult(
+            knowledge.consult(
                 f"{case.id} {number} {name}",
-                lambda oracle=oracle: oracle.claims(case),  # type: ignore[misc]
+                partial(oracle.claims, case),
                 speaker=oracle,
-                enough=lambda: self._is_settled(case),
-                restore=None if restore is None else lambda restore=restore: restore(case),  # type: ignore[misc]
+                about=case.state,
+                enough=is_settled,
+                restore=None if restore is None else partial(restore, case),
             )
-        return self.judge(case)
+        is_settled()
+        return judgement
 
     def judge(self, case: CaseT) -> Judgement:
         """What follows from all that is known by now."""
@@ -209,9 +217,5 @@ class Panel(Generic[StateT, CaseT]):
         if judgement.verdict is Verdict.UNKNOWN:
             return None
         upper, lower = self.knowledge.upper(case.state), self.knowledge.lower(case.state)
-        claim = upper if judgement.is_bug or lower is None else lower
+        claim = upper if judgement.verdict is Verdict.BUG or lower is None else lower
         return None if claim is None else claim.oracle
-
-    def _is_settled(self, case: CaseT) -> bool:
-        judgement = self.judge(case)
-        return not judgement.is_open and (not self._keep_going or judgement.gap.is_exact)

@@ -32,18 +32,21 @@ def _options_class(name: str, fields: frozenset[str]) -> Any:
             name=_NAMES.get(field.name),
             help=field.metadata["help"],
             negative="" if default is False or hint == tuple[str, ...] else None,
-            group=_group(field.name, fields),
             show_default=_shown(default),
+            **_group(field.name, fields),
         )
         optional = list[str] | None if hint == tuple[str, ...] else typing.Optional[hint]  # noqa: UP045
         made.append((field.name, Annotated[optional, parameter], dataclasses.field(default=None)))
-    return dataclasses.make_dataclass(name, made, frozen=True, kw_only=True)
+    options = dataclasses.make_dataclass(name, made, frozen=True, kw_only=True)
+    options.__module__ = __name__  # Python 3.11 says `types`, which the command line takes for a simple type
+    return options
 
 
-def _group(name: str, fields: frozenset[str]) -> Group | None:
+def _group(name: str, fields: frozenset[str]) -> dict[str, Any]:
+    """Where the help shows an option; nothing is the usual place."""
     if name in MODEL_ONLY and TASK_ONLY & fields:
-        return _MODELS
-    return _TASKS if name in TASK_ONLY and MODEL_ONLY & fields else None
+        return {"group": _MODELS}
+    return {"group": _TASKS} if name in TASK_ONLY and MODEL_ONLY & fields else {}
 
 
 def _shown(default: object) -> Any:

@@ -27,7 +27,7 @@ def fuzz(
     /,
     *,
     out: Annotated[Path, Parameter(help="The pool file, one JSON object a line.")],
-    options: Annotated[FuzzOptions | None, Parameter(name="*")] = None,
+    options: Annotated[FuzzOptions, Parameter(name="*")] = FuzzOptions(),  # noqa: B008
     resume: Annotated[bool, Parameter(negative="", help="Continue the pool in --out.")] = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -41,7 +41,7 @@ def fuzz(
     from misstep.pool import PoolWriter, read_made_by, read_pool
 
     start = time.perf_counter()
-    config = make_config(options or FuzzOptions(), domain=domain, problem=problem)
+    config = make_config(options, domain=domain, problem=problem)
     config = config.replace(policy=config.policy or _DEFAULT_POLICY)
     budget = Budget(seconds=config.seconds)
     bench = set_up(config, budget)

@@ -30,7 +30,7 @@ def run(
     problem: ProblemFile = None,
     /,
     *,
-    options: Annotated[RunOptions | None, Parameter(name="*")] = None,
+    options: Annotated[RunOptions, Parameter(name="*")] = RunOptions(),  # noqa: B008
     states: Annotated[bool, Parameter(negative="", help="Show the state after each action.")] = False,
     out: Annotated[Path | None, Parameter(help="Write the plan to this file.")] = None,
     json: Json = False,
@@ -46,7 +46,7 @@ def run(
     from misstep.cli.output import write_plan
 
     start = time.perf_counter()
-    config = make_config(options or RunOptions(), domain=domain, problem=problem)
+    config = make_config(options, domain=domain, problem=problem)
     budget = Budget(seconds=config.seconds)
     bench = set_up(config, budget)
     if not quiet:

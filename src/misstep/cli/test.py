@@ -24,7 +24,7 @@ def test(
     task: Annotated[Path | None, Parameter(help="A PDDL domain, a SAS file or a JANI model.")] = None,
     /,
     *problems: Annotated[Path, Parameter(help="PDDL problems, or directories of them.")],
-    options: Annotated[Any, Parameter(name="*")] = None,
+    options: Annotated[TestOptions, Parameter(name="*")] = TestOptions(),  # noqa: B008
     config: ConfigFile = None,
     out: Out = None,
     resume: Resume = False,
@@ -40,8 +40,5 @@ def test(
         named = {"model" if task.suffix == ".jani" else "domain": task}
     if named.get("model") and problems:
         raise InputError(f"{problems[0]}: a JANI model has no further problems; leave it out")
-    made = make_config(options or TestOptions(), file=config, **named)
+    made = make_config(options, file=config, **named)
     return run_suite(made, list(problems), out=out, resume=resume, json=json, quiet=quiet)
-
-
-test.__annotations__["options"] = Annotated[TestOptions | None, Parameter(name="*")]

@@ -117,7 +117,7 @@ class Replayed:
         state = self.run.states[0]
         known = lab.entry(certificate.get("pool", {}).get("id"))
         entry = known if known is not None and known.state == state else PoolEntry(0, state)
-        return Case(entry, self.run, self.cost)
+        return Case(entry.id, state, self.run, self.cost, entry)
 
 
 STATUS = {

@@ -14,14 +14,14 @@ class StatusLine:
     """Overwrites one line on standard error; silent where that is no terminal, or where told so."""
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self._on = not quiet and sys.stderr.isatty()
+        self.is_on = not quiet and sys.stderr.isatty()
         self._next = 0.0
         self._shown = False
 
     def show(self, text: str) -> None:
         """Shows the text, at most ten times a second, cut to the width of the terminal."""
         now = time.monotonic()
-        if self._on and now >= self._next:
+        if self.is_on and now >= self._next:
             self._next = now + _INTERVAL
             width = shutil.get_terminal_size().columns - 1
             sys.stderr.write(_ERASE + text[:width])

@@ -43,7 +43,7 @@ class Terminal:
             self._complain(event.text)
         if isinstance(event, Judged) and event.verdict is Verdict.BUG:
             self._bug(event)
-        if isinstance(event, Judged | PoolGrown | Ran):
+        if self._status.is_on and isinstance(event, Judged | PoolGrown | Ran):
             self._status.show(self._progress(event.at))
 
     def end(self, report: Report, *, interrupted: bool = False) -> None:
