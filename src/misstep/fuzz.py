@@ -110,7 +110,9 @@ class Fuzz:
         """The entry with its number; PartError where its walk does not lead to it."""
         at = len(fuzz.pool)
         if not isinstance(given, PoolEntry):
-            raise PartError(f"{self._label} yielded {given!r:.80}, which is no PoolEntry; `fuzz.after` makes one")
+            raise PartError(
+                f"{self._label} yielded {given!r:.80}, which is no PoolEntry; `fuzz.after` makes one"
+            )
         if at == 0:
             if given.state != fuzz.task.initial_state:
                 raise PartError(

@@ -97,7 +97,7 @@ def _value(objective: Objective, cost: float) -> float:
     except Exception:
         with blaming("objective", objective, f"it was asked about the cost {cost_text(cost)}"):
             raise
-    value = given if type(given) in (int, float) else as_number(given)
+    value = given if isinstance(given, float) else as_number(given)
     if value is None or not value >= 0:  # also true for NaN
         raise PartError(
             f"{part_label('objective', objective)} gives the cost {cost_text(cost)} the value "

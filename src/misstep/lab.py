@@ -13,6 +13,8 @@ from misstep.pool import PoolEntry
 from misstep.task import Task
 
 _DEFAULT_STEPS = 10_000
+# The oracle that is credited with what LM-cut says.
+_LANDMARKS = "landmarks"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -43,7 +45,7 @@ class Lab(Knowledge[State]):
     def claim_landmarks(self, state: State) -> Bound:
         """Makes sure that what LM-cut says of a state is known, and returns what is known."""
         if self.lower(state) is None:
-            self.enter(self._landmarks(state, "landmarks"))
+            self.enter(self._landmarks(state, _LANDMARKS))
         return self.best(state)
 
     def evaluation_effort(self, state: State) -> float:
@@ -100,11 +102,11 @@ class Lab(Knowledge[State]):
             )
 
     def write_claim(self, claim: Claim[State]) -> dict[str, Any]:
-        """Landmarks are not written: making them again takes less than reading them."""
+        """LM-cut's landmarks are not written: making them again takes less than reading them."""
         about: dict[str, Any] = {"state": claim.state.facts, "oracle": claim.oracle}
         if isinstance(claim.evidence, Plan):
             return {**about, "plan": names(claim.evidence.actions)}
-        if isinstance(claim.evidence, Exhausted):
+        if isinstance(claim.evidence, Exhausted) or claim.oracle != _LANDMARKS:
             return {**about, **claim.evidence.as_json(claim.bound)}
         return about
 
@@ -116,6 +118,12 @@ class Lab(Knowledge[State]):
         if "search" in line:
             lo = float("inf") if line["value"] is None else line["value"]
             return Claim(state, Bound(lo), Exhausted(line["search"], line["expanded"]), oracle)
+        if "landmarks" in line:
+            cuts = ((map(self.task.action, cut["actions"]), cut["share"]) for cut in line["landmarks"])
+            evidence = Landmarks(tuple((tuple(actions), share) for actions, share in cuts))
+            return Claim(state, Bound(line["value"]), evidence, oracle)
+        if "kind" in line:
+            return landmark_claim(state, None, oracle)
         return self._landmarks(state, oracle)
 
     def actions_named(self, state: State, plan: Sequence[str]) -> list[Action]:
@@ -141,6 +149,10 @@ class Lab(Knowledge[State]):
             except MisstepError as error:
                 raise UnsoundClaim(f"oracle `{claim.oracle}`: step {step} of its plan: {error}") from None
         if not self.task.is_goal(state):
-            raise UnsoundClaim(f"oracle `{claim.oracle}`: its plan for {claim.state} does not end in a goal state")
+            raise UnsoundClaim(
+                f"oracle `{claim.oracle}`: its plan for {claim.state} does not end in a goal state"
+            )
         if sum(action.cost for action in actions) > claim.bound.hi:
-            raise UnsoundClaim(f"oracle `{claim.oracle}`: its plan for {claim.state} costs more than it claims")
+            raise UnsoundClaim(
+                f"oracle `{claim.oracle}`: its plan for {claim.state} costs more than it claims"
+            )

@@ -59,7 +59,14 @@ class Follower:
     def type(self, line: str, shown: str) -> None:
         name, *arguments = shlex.split(line)
         if name == "pip":
-            options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--target", str(self.site)]
+            options = [
+                "--quiet",
+                "--no-deps",
+                "--no-build-isolation",
+                "--no-index",
+                "--target",
+                str(self.site),
+            ]
             self.run([sys.executable, "-m", "pip", *arguments, *options])
             return
         assert name == "misstep"

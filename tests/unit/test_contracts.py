@@ -76,7 +76,9 @@ def test_sound_parts_keep_their_contracts() -> None:
     check_policy(misstep.per_state(lambda state: None))
 
 
-@pytest.mark.parametrize("text", ["landmarks", "lookahead", "perfect", "improve/ehc", "undo", "inverse", "morph"])
+@pytest.mark.parametrize(
+    "text", ["landmarks", "lookahead", "perfect", "improve/ehc", "undo", "inverse", "morph"]
+)
 def test_our_oracles_keep_their_contract(text: str) -> None:
     check_oracle(text, tasks=TASKS)
 

@@ -1,5 +1,6 @@
 """Other people's objectives, oracles and policies in a test: they work, and their defects are called theirs."""
 
+import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,7 +51,10 @@ def test_an_objective_of_ones_own_is_verified() -> None:
 @pytest.mark.parametrize(
     ("objective", "words"),
     [
-        (broken.Falling(), "is not monotone: it gives the cost 800 the value 800, but the larger cost infinity"),
+        (
+            broken.Falling(),
+            "is not monotone: it gives the cost 800 the value 800, but the larger cost infinity",
+        ),
         (broken.Negative(), "gives the cost 0 the value -5"),
         (broken.Unknowing(), "gives the cost infinity the value None"),
     ],
@@ -178,3 +182,16 @@ def test_a_plan_bounds_from_above_only(lab: Lab) -> None:
     with pytest.raises(UnsoundClaim, match="of the kind plan proves 0 to 4 at most"):
         lab.enter(Claim(plan.state, Bound(4, 4), plan.evidence, "mine"))
     assert lab.enter(plan)
+
+
+def test_claims_of_somebody_else_are_remembered_as_they_were(lab: Lab) -> None:
+    """A test that goes on later reads what an oracle said, not what LM-cut would say."""
+    state, actions = lab.task.initial_state, tuple(lab.task.applicable(lab.task.initial_state))
+    for claim in (
+        Claim(state, Bound(1), Landmarks(((actions, 2),)), "mine"),
+        Claim(state, Bound(math.inf), DeadEnd(), "mine"),
+        Claim(state, Bound(2), Exhausted("mine", 7), "mine"),
+        plan_claim(state, misstep.search(lab.task, "astar:blind").plan, "mine"),
+    ):
+        written = json.loads(json.dumps(lab.write_claim(claim)))
+        assert lab.read_claim(written) == claim

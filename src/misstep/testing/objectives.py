@@ -49,6 +49,4 @@ def check_objective(part: Objective | str, *, tasks: int = 50, seed: int = 0) ->
                 for _ in session.events():
                     pass
                 for refused in verify_record(session.record).invalid:
-                    contract.broken(
-                        _VERIFIED, f"certificate {refused['certificate']}: {refused['reason']}"
-                    )
+                    contract.broken(_VERIFIED, f"certificate {refused['certificate']}: {refused['reason']}")

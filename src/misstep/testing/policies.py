@@ -45,7 +45,9 @@ def check_policy(
         for (sample, policy), before in zip(bound, answers, strict=True):
             with contract.keeping(rule, on=sample):
                 now = _ask(contract, sample, policy, sample.states)
-                contract.need(now == before, rule, lambda before=before, now=now: _difference(sample, before, now))
+                contract.need(
+                    now == before, rule, lambda before=before, now=now: _difference(sample, before, now)
+                )
 
 
 def _sample_of(task: Task) -> Sample:
@@ -62,7 +64,9 @@ def _sample_of(task: Task) -> Sample:
 
 
 def _bind(contract: Contract, part: Any, sample: Sample) -> Policy | None:
-    with contract.keeping("a policy that does not fit to a task refuses with InputError or PolicyError", on=sample):
+    with contract.keeping(
+        "a policy that does not fit to a task refuses with InputError or PolicyError", on=sample
+    ):
         try:
             policy = bind_policy(part, sample.task)
         except (InputError, PolicyError) as error:
