@@ -14,7 +14,8 @@ from misstep.loading import load_task
 from misstep.oracle import OraclePart, make_oracles
 from misstep.plugins import make_part
 from misstep.policy import Policy, PolicyPart, bind_policy, make_policy_part, wants_unit_cost
-from misstep.pool import PoolEntry, read_pool
+from misstep.pool import PoolEntry
+from misstep.record.pool_file import read_pool
 from misstep.task import Task
 
 

@@ -104,17 +104,15 @@ class Config:
         return (self.model or self.problem or self.domain or Path("task")).name
 
     def replace(self, **changes: Any) -> Self:
-        """The same with some fields changed; values are read as from TOML, so texts for paths are fine."""
-        table = {name: value for name, value in self.as_table().items() if name not in changes}
-        changed = {name: value for name, value in changes.items() if value is not None}
-        return type(self).from_table({**table, **changed}, where="config")
+        """The same with some fields changed; None leaves a field as it is, texts for paths are fine."""
+        given = {name: value for name, value in changes.items() if value is not None}
+        paths = {name: Path(value) for name, value in given.items() if name in _PATHS}
+        return dataclasses.replace(self, **{**given, **paths})
 
-    def absolute(self) -> Self:
-        """The same with paths that hold from any directory."""
-        paths: dict[str, Any] = {
-            name: value.resolve() for name, value in vars(self).items() if isinstance(value, Path)
-        }
-        return dataclasses.replace(self, **paths)
+    def absolute(self, **changes: Any) -> Self:
+        """The same with some fields changed, and with paths that hold from any directory."""
+        paths = {name: value.resolve() for name in _PATHS if (value := getattr(self, name)) is not None}
+        return dataclasses.replace(self, **{**paths, **changes})
 
     def as_table(self) -> dict[str, Any]:
         """The fields that differ from their defaults, as plain data."""
@@ -189,6 +187,7 @@ MODEL_ONLY = frozenset(
     "box_points outcome_mode filter runs decider radius horizon start_states shield".split()
 )
 """Options that only tests on JANI models understand."""
+_PATHS = ("domain", "problem", "model", "pool_file", "properties")
 _LEAST = {
     "pool": 1,
     "runs": 1,

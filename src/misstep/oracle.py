@@ -10,8 +10,7 @@ from misstep.bound import Bound
 from misstep.claim import Claim, StateT, plan_claim
 from misstep.errors import InputError, PartError
 from misstep.judge import Judgement, Objective, Verdict, judge
-from misstep.knowledge import Knowledge
-from misstep.lab import Lab
+from misstep.lab import Knowledge, Lab
 from misstep.plugins import blaming, make_part, part_label, part_origin, require
 from misstep.pool import PoolEntry
 
@@ -164,37 +163,37 @@ class Panel(Generic[StateT, CaseT]):
 
     def __init__(
         self,
-        knowledge: Knowledge[StateT],
+        lab: Knowledge[StateT],
         oracles: Sequence[tuple[str, Oracle[CaseT]]],
         *,
         objective: Objective,
         gap: bool = False,
     ) -> None:
-        self.knowledge = knowledge
+        self.lab = lab
         self.objective = objective
         self._keep_going = gap
         self._oracles = list(oracles)
         learners: list[Any] = [oracle for _, oracle in oracles if hasattr(oracle, "learn")]
-        knowledge.learners += learners
+        lab.learners += learners
 
     def test(self, case: CaseT) -> Judgement:
         """Asks the oracles about a case, one after the other; the one that settles it is the last."""
-        knowledge = self.knowledge
-        judgement, best = self.judge(case), knowledge.best(case.state)
+        lab, known = self.lab, self.lab.known(case.state)
+        judgement, seen = judge(case.cost, known.bound, objective=self.objective), known.bound
 
         def is_settled() -> bool:
-            nonlocal judgement, best
-            if (now := knowledge.best(case.state)) is not best:
-                judgement, best = self.judge(case), now
+            nonlocal judgement, seen
+            if known.bound is not seen:
+                judgement, seen = judge(case.cost, known.bound, objective=self.objective), known.bound
             if judgement.verdict is Verdict.UNKNOWN:
                 return False
             return not self._keep_going or judgement.gap.lo == judgement.gap.hi
 
         for number, (name, oracle) in enumerate(self._oracles):
-            if is_settled() or knowledge.budget.is_over:
+            if is_settled() or lab.budget.is_over:
                 break
             restore = getattr(oracle, "restore", None)
-            knowledge.consult(
+            lab.consult(
                 f"{case.id} {number} {name}",
                 partial(oracle.claims, case),
                 speaker=oracle,
@@ -207,7 +206,7 @@ class Panel(Generic[StateT, CaseT]):
 
     def judge(self, case: CaseT) -> Judgement:
         """What follows from all that is known by now."""
-        return judge(case.cost, self.knowledge.best(case.state), objective=self.objective)
+        return judge(case.cost, self.lab.best(case.state), objective=self.objective)
 
     def credited(self, case: CaseT, judgement: Judgement) -> str | None:
         """The oracle whose claim the verdict rests on: the plan of a bug, the lower bound of a clearance.
@@ -216,6 +215,6 @@ class Panel(Generic[StateT, CaseT]):
         """
         if judgement.verdict is Verdict.UNKNOWN:
             return None
-        upper, lower = self.knowledge.upper(case.state), self.knowledge.lower(case.state)
-        claim = upper if judgement.verdict is Verdict.BUG or lower is None else lower
+        known = self.lab.known(case.state)
+        claim = known.upper if judgement.verdict is Verdict.BUG or known.lower is None else known.lower
         return None if claim is None else claim.oracle

@@ -1,15 +1,8 @@
-"""Pools of test states: entries with their origin, as values and as files."""
+"""Pools of test states: entries with their origin."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
 
 from misstep._core import Action, State
-from misstep.errors import InputError
-from misstep.formats.jsonl import Log, cut_lines, read_lines
-from misstep.task import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,105 +27,3 @@ class PoolEntry:
         if self.rng is not None:
             line["rng"] = f"{self.rng:016x}"
         return line
-
-
-class PoolWriter:
-    """Appends entries to a pool file; an entry is on its way to the disk before `write` returns.
-
-    The first line also says how the pool was made (`made_by`): continuing it with other settings is noticed.
-    """
-
-    def __init__(self, path: Path, *, made_by: Mapping[str, object], keep: int = 0) -> None:
-        self._made_by = dict(made_by)
-        self._written = keep
-        try:
-            if keep:
-                cut_lines(path, keep=keep)
-            self._log = Log(path, exclusive=not keep)
-        except FileExistsError:
-            raise InputError(f"{path} exists; continue it with --resume or choose another --out") from None
-        except OSError as error:
-            raise InputError(
-                f"{path}: cannot write the pool: {error.strerror}; choose another --out"
-            ) from None
-
-    def write(self, entry: PoolEntry) -> None:
-        """Appends one line, unless the file has it. A full disk loses nothing of what was written before."""
-        if entry.id < self._written:
-            return
-        about = {"made_by": self._made_by} if entry.id == 0 else {}
-        self._log.append({**entry.as_json(), **about})
-        self._written = entry.id + 1
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._log.close()
-
-
-def read_pool(path: Path, task: Task) -> list[PoolEntry]:
-    """Reads a pool file. A last line that was cut off (the writer was killed) is left out.
-
-    Only `facts` is needed in a line; pools of other tools have no walks.
-    """
-    entries = read_entries(read_lines(path), task, where=str(path))
-    if not entries:
-        raise InputError(f"{path}: the pool is empty")
-    return entries
-
-
-def read_entries(lines: Sequence[Mapping[str, Any]], task: Task, *, where: str) -> list[PoolEntry]:
-    """The entries of a pool from the lines of its file."""
-    entries: list[PoolEntry] = []
-    for number, line in enumerate(lines, start=1):
-        entries.append(_entry(line, task, len(entries), f"{where}:{number}"))
-    return entries
-
-
-def _entry(line: Mapping[str, Any], task: Task, number: int, where: str) -> PoolEntry:
-    facts = line.get("facts")
-    if not isinstance(facts, list) or not all(isinstance(fact, str) for fact in facts):
-        raise InputError(f'{where}: `facts` should be a list of atoms like "(on a b)"')
-    walk = line.get("walk") or []
-    if not isinstance(walk, list):
-        raise InputError(f'{where}: `walk` should be a list of actions like "(move a b)"')
-    try:
-        state = task.state(facts)
-        actions = tuple(task.action(str(name)) for name in walk)
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
-    # -1 is how other tools say that there is none.
-    parent = line.get("parent")
-    return PoolEntry(
-        id=_number(line.get("id", number), f"{where}: `id`"),
-        state=state,
-        parent=None if parent in (None, -1) else _number(parent, f"{where}: `parent`"),
-        walk=actions,
-        rng=_rng(line.get("rng"), where),
-    )
-
-
-def read_made_by(path: Path) -> dict[str, object]:
-    """How a pool was made, as its first line says; empty where it does not."""
-    for line in read_lines(path)[:1]:
-        made_by = line.get("made_by", {})
-        return made_by if isinstance(made_by, dict) else {}
-    return {}
-
-
-def _number(value: object, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise InputError(f"{what} should be a number, not {value!r}")
-    return value
-
-
-def _rng(value: object, where: str) -> int | None:
-    if value is None:
-        return None
-    try:
-        return int(str(value), 16)
-    except ValueError:
-        raise InputError(f"{where}: `rng` should be a hexadecimal number, not {value!r}") from None

@@ -17,11 +17,11 @@ from misstep.budget import Budget, StopFlag
 from misstep.config import Config
 from misstep.errors import InputError, LimitReached
 from misstep.events import Event, Finished, Judged, Started, Warned
-from misstep.judge import Verdict
+from misstep.judge import Judgement, Verdict
 from misstep.lab import Lab
 from misstep.oracle import AnyCase
 from misstep.policy import Policy, PolicyPart
-from misstep.pool import PoolEntry, read_entries
+from misstep.record.pool_file import read_entries
 from misstep.record.record import DOMAIN, POOL, PROBLEM, TASK, Record
 from misstep.subject import Clock, Finding, Subject
 from misstep.tally import Tally
@@ -48,6 +48,9 @@ class Session:
     tally: Tally = field(default_factory=Tally)
     _begin: float = 0.0
     _translate_seconds: float = 0.0
+    _about: dict[str, Any] = field(default_factory=dict)
+    """What certificates say about their origin."""
+    _replay: str | None = None
     _told: list[Event] = field(default_factory=list)
     _open: dict[Any, AnyCase] = field(default_factory=dict)
     """Cases whose verdict is unknown so far, by state."""
@@ -67,11 +70,11 @@ class Session:
         try:
             yield from self._all(subject, clock)
         except KeyboardInterrupt:
-            subject.knowledge.limits_hit.add("interrupted")
+            subject.lab.limits_hit.add("interrupted")
             self._recorded(self._finished(subject, clock))
             raise
         if budget.over is not None:
-            subject.knowledge.limits_hit.add(budget.over)
+            subject.lab.limits_hit.add(budget.over)
         yield self._recorded(self._finished(subject, clock))
 
     def open(self, budget: Budget) -> Subject[Any]:
@@ -95,58 +98,58 @@ class Session:
         cases = subject.cases(clock, self._told.append)
         while (case := next(cases, None)) is not None:
             yield from self._tell()
-            if subject.knowledge.budget.is_over and self.tally.judged:
+            if subject.lab.budget.is_over and self.tally.judged:
                 break
-            begin, policy = time.perf_counter(), subject.policy_seconds
-            subject.panel.test(case)
-            event = self._judge(subject, case)
-            clock.oracle += time.perf_counter() - begin - (subject.policy_seconds - policy)
+            begin, policy = time.perf_counter(), subject.meter.policy_seconds
+            event = self._judge(subject, case, subject.panel.test(case))
+            clock.oracle += time.perf_counter() - begin - (subject.meter.policy_seconds - policy)
             yield event
             yield from self._judge_again(subject)
         yield from self._tell()
 
-    def _judge(self, subject: Subject[Any], case: AnyCase) -> Event:
+    def _judge(self, subject: Subject[Any], case: AnyCase, judgement: Judgement) -> Event:
         """Explains, certifies and records what follows from all that is known about a case."""
-        finding = subject.find(case, subject.panel.judge(case), self._about(case.id))
-        verdict, certificate = finding.judgement.verdict, finding.certificate
-        if verdict is Verdict.BUG:
-            self._bugs[case.id] = (case, finding)
+        self.record.keep(subject.lab.take_answers())
+        about = {"id": str(case.id), **self._about}
+        if self._replay is not None:
+            about["replay"] = f"{self._replay} {case.id}"
+        finding = subject.find(case, judgement, about)
+        verdict = finding.judgement.verdict
         if verdict is Verdict.UNKNOWN:
             self._open[case.state] = case
-        elif certificate is not None:
-            if verdict is Verdict.BUG:
-                self.record.bug(str(case.id), certificate)
-            else:
-                self.record.cleared(certificate)
-        known = subject.knowledge
+        elif verdict is Verdict.BUG:
+            self._bugs[case.id] = (case, finding)
+        if finding.certificate is not None:
+            self.record.certificate(str(case.id), verdict, finding.certificate)
         return self._recorded(
             Judged(
                 id=case.id,
                 verdict=verdict,
                 outcome=case.run.outcome,
                 cost=case.cost,
-                best=known.best(case.state),
+                best=finding.best,
                 gap=finding.judgement.gap,
-                oracle=subject.panel.credited(case, finding.judgement),
+                oracle=finding.oracle,
                 steps=case.run.steps,
                 fault=finding.fault,
                 reason=finding.reason,
                 by_search=finding.by_search,
-                limit=known.budget.over,
-                effort=known.effort,
+                limit=subject.lab.budget.over,
+                effort=subject.lab.effort,
                 at=self._now(),
             )
         )
 
     def _judge_again(self, subject: Subject[Any]) -> Iterator[Event]:
         """What was found out about one state may decide about states that were left open."""
-        changed = subject.knowledge.changed
+        changed = subject.lab.changed
         while changed:
             case = self._open.get(changed.pop())
-            if case is None or subject.panel.judge(case).is_open:
+            judgement = None if case is None else subject.panel.judge(case)
+            if case is None or judgement is None or judgement.verdict is Verdict.UNKNOWN:
                 continue
             del self._open[case.state]
-            yield self._judge(subject, case)
+            yield self._judge(subject, case, judgement)
 
     def _finished(self, subject: Subject[Any], clock: Clock) -> Finished:
         bugs = list(self._bugs.values())
@@ -154,7 +157,7 @@ class Session:
         seconds = {
             "translate": self._translate_seconds,
             "fuzz": clock.fuzz,
-            "policy": subject.policy_seconds,
+            "policy": subject.meter.policy_seconds,
             "oracle": clock.oracle,
             "total": self._now(),
         }
@@ -162,8 +165,8 @@ class Session:
             **self.tally.counts(),
             families=families,
             bug_regions=len({family.region for family in families}),
-            limits_hit=tuple(sorted(subject.knowledge.limits_hit)),
-            effort=subject.knowledge.effort,
+            limits_hit=tuple(sorted(subject.lab.limits_hit)),
+            effort=subject.lab.effort,
             seconds={name: round(value, 6) for name, value in seconds.items()},
             at=self._now(),
             **subject.summary(bugs),
@@ -181,13 +184,6 @@ class Session:
 
     def _now(self) -> float:
         return round(time.perf_counter() - self._begin, 6)
-
-    def _about(self, number: int) -> dict[str, Any]:
-        config = self.config
-        about = {"id": str(number), "task": config.subject, "policy": config.policy, "seed": config.seed}
-        if self.record.path is not None:
-            about["replay"] = f"misstep replay {self.record.path} {number}"
-        return about
 
     def open_task(self, budget: Budget) -> TaskSubject:
         """The policy on a classical task."""
@@ -217,23 +213,23 @@ class Session:
             objective=bench.part("objective", config.objective),
             interleave=config.interleave,
             gap=config.gap,
-            write=lambda entry: self._write(entry, len(known)),
+            keep=self.record.keep_entry,
         )
-
-    def _write(self, entry: PoolEntry, already: int) -> None:
-        if entry.id >= already:
-            self.record.store.append(POOL, entry.as_json())
 
     def begin_record(self, digests: dict[str, str], files: dict[str, str], **changes: Any) -> None:
         """Writes what is tested, or makes sure that it is what the record to be resumed is about."""
+        config = self.config
+        self._about = {"task": config.subject, "policy": config.policy, "seed": config.seed}
+        if self.record.path is not None:
+            self._replay = f"misstep replay {self.record.path}"
         if self.resume:
             before = self.record.environment()
             if any(before.get(name) != value for name, value in digests.items()):
                 raise InputError(f"{self.record.where}: what was tested has changed; start a new record")
             self.record.resume()
             return
-        environment = {"misstep": __version__, "seed": self.config.seed, **digests}
-        self.record.begin(self.config.absolute().replace(**changes), environment=environment, files=files)
+        environment = {"misstep": __version__, "seed": config.seed, **digests}
+        self.record.begin(config.absolute(**changes), environment=environment, files=files)
 
     def started(self, oracles: tuple[str, ...]) -> Started:
         """The first event."""

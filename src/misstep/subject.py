@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from misstep.bound import Bound
 from misstep.events import Event, Family, Misstep
 from misstep.judge import Judgement
-from misstep.knowledge import Knowledge
+from misstep.lab import Knowledge
 from misstep.oracle import CaseT, Panel
 
 Tell = Callable[[Event], None]
@@ -17,6 +18,9 @@ class Finding:
     """What a session writes down about a state that was judged: for the event, and as a certificate."""
 
     judgement: Judgement
+    best: Bound
+    oracle: str | None
+    """Whose claim the verdict rests on."""
     fault: Misstep | None = None
     schema: str | None = None
     """What families call the decision at fault."""
@@ -28,17 +32,26 @@ class Finding:
 
 @dataclass(slots=True)
 class Clock:
-    """Where the time went; `policy` is asked of whoever calls the policy."""
+    """Where the time went, but for the policy's, which is counted where the policy is asked."""
 
     fuzz: float = 0.0
     oracle: float = 0.0
+
+
+class Meter(Protocol):
+    """Whoever asks the policy."""
+
+    @property
+    def policy_seconds(self) -> float:
+        """What the policy took so far."""
+        ...
 
 
 class Subject(Protocol[CaseT]):
     """One policy on one task or model. It makes cases, explains and certifies verdicts; it never judges."""
 
     @property
-    def knowledge(self) -> Knowledge[Any]:
+    def lab(self) -> Knowledge[Any]:
         """What is known, and the door for claims."""
         ...
 
@@ -48,8 +61,8 @@ class Subject(Protocol[CaseT]):
         ...
 
     @property
-    def policy_seconds(self) -> float:
-        """What the policy took so far."""
+    def meter(self) -> Meter:
+        """Where the policy's time is counted."""
         ...
 
     def cases(self, clock: Clock, tell: Tell, /) -> Iterator[CaseT]:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from misstep._core import PolicyGraph, Run
-from misstep.answers.guard import failure_report, reason_of
+from misstep.answers.guard import Guard, failure_report, reason_of
 from misstep.events import Family, PoolGrown, Warned
 from misstep.explain.families import BugSummary, families, share_with_unique_pair
-from misstep.explain.fault import Fault, localise
+from misstep.explain.fault import localise
 from misstep.fuzz import Fuzz
 from misstep.judge import Judgement, Objective, Verdict
 from misstep.lab import Lab
@@ -17,7 +17,7 @@ from misstep.oracle import Case, OraclePart, Panel, bind_oracle, open_case
 from misstep.plugins import require
 from misstep.policy import Policy
 from misstep.pool import PoolEntry
-from misstep.record.certificate import is_search_based, make_certificate
+from misstep.record.certificate import make_certificate
 from misstep.subject import Clock, Finding, Tell
 
 # Pool states that are made before the first of them is tested, unless tests and fuzzing take turns.
@@ -38,65 +38,64 @@ class TaskSubject:
     objective: Objective
     interleave: bool = False
     gap: bool = False
-    write: Callable[[PoolEntry], None] = lambda entry: None
-    """Keeps a pool entry; called before it is tested."""
+    keep: Callable[[PoolEntry], None]
+    """Writes a pool entry down, before it is tested."""
     panel: Panel[Any, Case] = field(init=False)
+    meter: PolicyGraph = field(init=False)
+    _guard: Guard | None = field(init=False)
 
     def __post_init__(self) -> None:
         require("objective", self.objective, "name", "value")
+        self.meter = self.lab.graph
+        self._guard = self.policy if isinstance(self.policy, Guard) else None
         bound = [(part.name, bind_oracle(part, self.lab)) for part in self.oracles]
         self.panel = Panel(self.lab, bound, objective=self.objective, gap=self.gap)
-
-    @property
-    def knowledge(self) -> Lab:
-        """The lab."""
-        return self.lab
-
-    @property
-    def graph(self) -> PolicyGraph:
-        """The policy's runs."""
-        return self.lab.graph
-
-    @property
-    def policy_seconds(self) -> float:
-        """What the policy took so far."""
-        return self.graph.policy_seconds
 
     def cases(self, clock: Clock, tell: Tell, /) -> Iterator[Case]:
         """Pool states with the policy's runs from them."""
         for batch in self._batches(clock, tell):
             for entry, run in self._runs(batch):
                 yield open_case(self.lab, entry, run)
-            if given_up := failure_report(self.policy):
+            if given_up := self._given_up():
                 tell(Warned(text=given_up))
                 self.lab.limits_hit.add("policy")
                 return
 
+    def _given_up(self) -> str | None:
+        """Why it makes no sense to ask the policy on; native ones never fail."""
+        return None if self._guard is None else failure_report(self._guard)
+
     def find(self, case: Case, judgement: Judgement, about: Mapping[str, Any], /) -> Finding:
         """The fault of a bug, and the certificate of a bug or a clearance."""
-        fault = localise(self.lab, case) if judgement.is_bug else None
-        judgement = self.panel.judge(case)  # localising may have tightened the bounds
-        reason = (
-            reason_of(self.policy, case.run.states[-1]) if case.run.outcome in _WITHOUT_DECISION else None
-        )
-        certificate = None
+        known, fault, reason = self.lab.known(case.state), None, None
+        bound = known.bound
+        if judgement.verdict is Verdict.BUG:
+            fault = localise(self.lab, case)
+            if known.bound is not bound:  # localising has tightened the bounds
+                judgement = self.panel.judge(case)
+        if case.run.outcome in _WITHOUT_DECISION:
+            reason = reason_of(self.policy, case.run.states[-1])
+        oracle, certificate, by_search = None, None, False
         if judgement.verdict is not Verdict.UNKNOWN:
-            certificate = make_certificate(
+            oracle = self.panel.credited(case, judgement)
+            certificate, by_search = make_certificate(
                 self.lab,
                 case,
                 judgement,
                 objective=self.objective,
                 fault=fault,
                 reason=reason,
-                oracle=self.panel.credited(case, judgement),
+                oracle=oracle,
                 **about,
             )
         return Finding(
             judgement=judgement,
+            best=known.bound,
+            oracle=oracle,
             fault=None if fault is None else fault.note,
             schema=None if fault is None else fault.schema,
             reason=reason,
-            by_search=is_search_based(self.lab, case, judgement) or _by_search(fault),
+            by_search=by_search,
             certificate=certificate,
         )
 
@@ -125,11 +124,11 @@ class TaskSubject:
         entries = iter(self.pool)
         made, batch = 0, list[PoolEntry]()
         while True:
-            begin, policy = time.perf_counter(), self.policy_seconds
+            begin, policy = time.perf_counter(), self.meter.policy_seconds
             entry = next(entries, None)
-            clock.fuzz += time.perf_counter() - begin - (self.policy_seconds - policy)
+            clock.fuzz += time.perf_counter() - begin - (self.meter.policy_seconds - policy)
             if entry is not None:
-                self.write(entry)
+                self.keep(entry)
                 self.lab.add_to_pool(entry)
                 batch.append(entry)
                 made += 1
@@ -149,17 +148,13 @@ class TaskSubject:
 
     def _runs(self, batch: list[PoolEntry]) -> Iterator[tuple[PoolEntry, Run]]:
         at, size = 0, 1
-        while at < len(batch) and not self.lab.budget.is_over and not failure_report(self.policy):
-            before = self.policy_seconds
+        while at < len(batch) and not self.lab.budget.is_over and self._given_up() is None:
+            before = self.meter.policy_seconds
             piece = batch[at : at + size]
             runs = self.lab.run([entry.state for entry in piece])
             yield from zip(piece, runs, strict=False)
             at += len(piece)
-            size = size * 2 if self.policy_seconds - before < _SLICE_SECONDS else max(1, size // 2)
+            size = size * 2 if self.meter.policy_seconds - before < _SLICE_SECONDS else max(1, size // 2)
 
 
 _WITHOUT_DECISION = ("illegal", "failed")
-
-
-def _by_search(fault: Fault | None) -> bool:
-    return fault is not None and fault.rests_on_search

@@ -11,8 +11,7 @@ import pytest
 from misstep import _core as core
 from misstep.bound import Bound
 from misstep.claim import Claim, Plan, search_claim
-from misstep.knowledge import UnsoundClaim
-from misstep.lab import Lab
+from misstep.lab import Lab, UnsoundClaim
 from misstep.oracle import Case, OraclePart, make_oracles
 from tests.property.cases import numbered
 from tests.property.check_oracles import check_session, with_clear_names

@@ -11,7 +11,7 @@ import pytest
 from misstep import InputError, load
 from misstep import _core as core
 from misstep.policies.heuristic import Heuristic
-from misstep.pool import read_pool
+from misstep.record.pool_file import read_pool
 from misstep.reference import fdr
 from misstep.testing.random_tasks import to_sas
 from tests.unit.core_tasks import counter, delivery

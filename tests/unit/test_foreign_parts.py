@@ -13,8 +13,7 @@ from misstep import Bound
 from misstep.claim import Claim, DeadEnd, Exhausted, Landmarks, plan_claim
 from misstep.errors import PartError
 from misstep.judge import Verdict, judge, objective_values
-from misstep.knowledge import UnsoundClaim
-from misstep.lab import Lab
+from misstep.lab import Lab, UnsoundClaim
 from misstep.oracle import bind_oracle
 from misstep.record.verify import verify_record
 from misstep.task import Task

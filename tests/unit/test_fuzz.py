@@ -12,7 +12,8 @@ from misstep.errors import FlakyPolicy, InputError
 from misstep.fuzz import Fuzz, FuzzProgress
 from misstep.fuzzers.published import Classic, Refined
 from misstep.policy import make_policy_part, per_state, wants_unit_cost
-from misstep.pool import PoolEntry, PoolWriter, read_made_by, read_pool
+from misstep.pool import PoolEntry
+from misstep.record.pool_file import PoolWriter, read_made_by, read_pool
 from misstep.task import Task
 
 

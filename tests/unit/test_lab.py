@@ -7,8 +7,7 @@ import pytest
 from misstep._core import HeuristicPolicy, PolicyGraph, search
 from misstep.bound import Bound
 from misstep.claim import Claim, Plan, plan_claim, search_claim
-from misstep.knowledge import UnsoundClaim
-from misstep.lab import Lab
+from misstep.lab import Lab, UnsoundClaim
 from misstep.task import Task
 from tests.unit.core_tasks import delivery
 

@@ -60,7 +60,7 @@ def demo(
 
 
 def _introduce(config: "Config") -> None:
-    from misstep.formats.jsonl import read_object
+    from misstep.record.store import read_object
 
     zoo = files("misstep") / "bundled" / "zoo" / "courier.linear.json"
     about = read_object(zoo.read_bytes(), "zoo:courier")["about"]

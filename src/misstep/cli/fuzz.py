@@ -38,7 +38,7 @@ def fuzz(
     """
     from misstep.bench import set_up
     from misstep.budget import Budget
-    from misstep.pool import PoolWriter, read_made_by, read_pool
+    from misstep.record.pool_file import PoolWriter, read_made_by, read_pool
 
     start = time.perf_counter()
     config = make_config(options, domain=domain, problem=problem)

@@ -5,8 +5,9 @@ docs/certificates.md says field by field what they hold and what each proves.
 
 from typing import Any
 
+from misstep._core import State
 from misstep.bound import Bound, cost_as_json
-from misstep.claim import Claim, names, rests_on_search
+from misstep.claim import Claim, Plan, names, rests_on_search
 from misstep.explain.fault import Fault
 from misstep.judge import Judgement, Objective, Verdict, objective_values
 from misstep.lab import Lab
@@ -24,39 +25,38 @@ def make_certificate(
     fault: Fault | None = None,
     reason: str | None = None,
     **about: object,
-) -> dict[str, Any]:
-    """The certificate of a verdict; `about` says where it comes from (policy, seed, replay command, ...).
+) -> tuple[dict[str, Any], bool]:
+    """The certificate of a verdict, and whether it rests on the word of a search.
 
-    `reason` says why an answer of the policy was no decision, where the run ended with one.
+    `about` says where it comes from (policy, seed, replay command, ...); `reason` why an answer of the policy was
+    no decision, where the run ended with one.
     """
-    entry, state = case.entry, case.entry.state
-    upper = lab.upper(state)
+    known, entry, run = lab.known(case.state), case.entry, case.run
+    rest = lab.lower(run.states[-1]) if run.outcome == "cut-off" else None
+    plan = known.upper.evidence if known.upper is not None else None
+    cost, best, gap = case.cost.as_json(), known.bound.as_json(), judgement.gap.as_json()
+    walk, actions = names(entry.walk), names(run.actions)
+    witness = names(plan.actions) if isinstance(plan, Plan) else None
     certificate: dict[str, Any] = {
         "format": FORMAT,
         "kind": "classical",
         "verdict": str(judgement.verdict),
-        "objective": _objective(objective, case.cost, lab.best(state)),
-        "pool": {"id": entry.id, "parent": entry.parent, "walk": names(entry.walk)},
-        "state": state.facts,
-        "run": _run(lab, case, reason),
-        "cost": case.cost.as_json(),
-        "witness": None if upper is None else names(lab.plan(state) or ()),
-        "witness_oracle": None if upper is None else upper.oracle,
-        "lower": _evidence(lab.lower(state)),
-        "best": lab.best(state).as_json(),
-        "gap": judgement.gap.as_json(),
+        "objective": _objective(objective, case.cost, known.bound),
+        "pool": {"id": entry.id, "parent": entry.parent, "walk": walk},
+        "state": case.state.facts,
+        "run": _run(case, actions, rest, reason),
+        "cost": cost,
+        "witness": witness,
+        "witness_oracle": None if known.upper is None else known.upper.oracle,
+        "lower": _evidence(known.lower),
+        "best": best,
+        "gap": gap,
         "fault": None if fault is None else fault.as_json(),
         **about,
     }
     certificate["sha256"] = digest(certificate)
-    return certificate
-
-
-def is_search_based(lab: Lab, case: Case, judgement: Judgement) -> bool:
-    """Whether a verdict rests on the word of a search, which cannot be re-checked."""
-    if judgement.verdict is Verdict.CLEARED:
-        return rests_on_search(lab.lower(case.state))
-    return case.run.outcome == "cut-off" and rests_on_search(lab.lower(case.run.states[-1]))
+    decisive = known.lower if judgement.verdict is Verdict.CLEARED else rest
+    return certificate, rests_on_search(decisive) or (fault is not None and fault.rests_on_search)
 
 
 def _objective(objective: Objective, cost: Bound, best: Bound) -> dict[str, Any]:
@@ -66,17 +66,17 @@ def _objective(objective: Objective, cost: Bound, best: Bound) -> dict[str, Any]
     return {"name": objective.name, "values": written}
 
 
-def _run(lab: Lab, case: Case, reason: str | None) -> dict[str, Any]:
+def _run(case: Case, actions: list[str], rest: Claim[State] | None, reason: str | None) -> dict[str, Any]:
     run = case.run
-    written: dict[str, Any] = {"outcome": run.outcome, "actions": names(run.actions)}
+    written: dict[str, Any] = {"outcome": run.outcome, "actions": actions}
     if run.outcome in ("stuck", "illegal"):
         written["answer"] = None if run.answer is None else run.answer.name
     if reason is not None:
         written["reason"] = reason
     if run.outcome == "cut-off":
-        written["rest"] = _evidence(lab.lower(run.states[-1]))
+        written["rest"] = _evidence(rest)
     return written
 
 
-def _evidence(claim: Claim[Any] | None) -> dict[str, Any] | None:
+def _evidence(claim: Claim[State] | None) -> dict[str, Any] | None:
     return None if claim is None else claim.evidence.as_json(claim.bound)

@@ -17,8 +17,9 @@ from typing import Any
 from misstep.config import Config
 from misstep.errors import InputError
 from misstep.events import Event, PoolGrown, from_json, timeless
-from misstep.formats.jsonl import read_object
-from misstep.record.store import DirectoryStore, MemoryStore, Store, free_directory
+from misstep.judge import Verdict
+from misstep.pool import PoolEntry
+from misstep.record.store import DirectoryStore, MemoryStore, Store, free_directory, read_object
 
 TASK, DOMAIN, PROBLEM, MODEL, CONFIG, ENVIRONMENT, EVENTS, POOL, ANSWERS, BUGS, CLEARED, EVIDENCE = (
     "task.sas",
@@ -54,6 +55,7 @@ class Record:
         self._repeated_clearances: deque[dict[str, Any]] = deque()
         self._events = 0
         self._clearances = 0
+        self._entries = 0
 
     @property
     def where(self) -> str:
@@ -116,8 +118,10 @@ class Record:
         """Gets ready to go on: what is there already is repeated, not written again."""
         self._repeated = deque(self.store.lines(EVENTS))
         self.answers = deque(self.store.lines(ANSWERS))
+        self._entries = len(self.store.lines(POOL))
         self.store.cut(EVENTS, len(self._repeated))
         self.store.cut(ANSWERS, len(self.answers))
+        self.store.cut(POOL, self._entries)
         self._repeated_clearances = deque(self.store.lines(CLEARED))
         self.store.cut(CLEARED, len(self._repeated_clearances))
 
@@ -153,9 +157,22 @@ class Record:
             self.answers.clear()
         return None
 
-    def keep(self, answer: Mapping[str, object], /) -> None:
+    def keep(self, answers: list[dict[str, Any]]) -> None:
         """Keeps what was found out, for a test that goes on later."""
-        self.store.append(ANSWERS, answer)
+        for answer in answers:
+            self.store.append(ANSWERS, answer)
+
+    def keep_entry(self, entry: PoolEntry) -> None:
+        """Writes an entry of the pool, unless it is there already."""
+        if entry.id >= self._entries:
+            self.store.append(POOL, entry.as_json())
+
+    def certificate(self, name: str, verdict: Verdict, certificate: Mapping[str, Any]) -> None:
+        """Writes the certificate of a bug or of a clearance."""
+        if verdict is Verdict.BUG:
+            self.bug(name, certificate)
+        else:
+            self.cleared(certificate)
 
     def bug(self, name: str, certificate: Mapping[str, Any]) -> None:
         """Writes the certificate of a bug."""

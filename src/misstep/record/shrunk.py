@@ -8,8 +8,8 @@ from misstep.errors import InputError
 from misstep.explain.fault import localise
 from misstep.explain.shrink import shrink, walk_to
 from misstep.oracle import Panel, make_oracles
-from misstep.pool import read_entries
 from misstep.record.certificate import make_certificate
+from misstep.record.pool_file import read_entries
 from misstep.record.record import POOL, Record
 from misstep.record.replay import Replay
 
@@ -51,7 +51,7 @@ def shrink_bug(again: Replay, bug: str) -> ShrunkBug:
     oracles = [(part.name, part.bind(lab)) for part in make_oracles(again.config.oracle)]
     shrunk = shrink(lab, Panel(lab, oracles, objective=again.objective), case, walk)
     name = f"{bug}-shrunk"
-    made = make_certificate(
+    made, _ = make_certificate(
         lab,
         shrunk.case,
         shrunk.judgement,
