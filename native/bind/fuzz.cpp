@@ -72,8 +72,7 @@ class CallableBias final : public Bias {
         nb::list states, actions;
         for (StateId id : g.graph->trace(run.start, run.steps)) {
             const Word* words = g.graph->state(id);
-            if (states.size() < run.steps)
-                actions.append(ActionObject{g.task, g.core, g.graph->action(id)});
+            if (states.size() < run.steps) actions.append(ActionObject{g.task, g.core, g.graph->action(id)});
             states.append(StateObject{g.task, g.core, {words, words + g.core->space.num_words()}});
         }
         return nb::make_tuple(states, actions, outcome_name(run.outcome));
@@ -156,8 +155,7 @@ void bind_fuzz(nb::module_& m) {
                 GraphObject& g = nb::cast<GraphObject&>(graph);
                 FuzzerOptions options = make_options(kind, max_walk, state_budget, expansion_budget,
                                                      max_steps, novelty, max_idle_walks, seed);
-                std::unique_ptr<Bias> weights =
-                    bias_of(g, bias, options.kind, distance, max_star_expansions);
+                std::unique_ptr<Bias> weights = bias_of(g, bias, options.kind, distance, max_star_expansions);
                 new (self) FuzzerObject{graph, bias,
                                         std::make_unique<Fuzzer>(*g.graph, options, std::move(weights))};
             },

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 from misstep._core import Budget, PolicyGraph, State
 from misstep.bias import Bias, NativeBias, bind_bias
@@ -10,6 +11,7 @@ from misstep.errors import InputError, MisstepError, PartError
 from misstep.fuzzer import FuzzContext, Fuzzer
 from misstep.plugins import blaming, part_label, require
 from misstep.pool import PoolEntry
+from misstep.task import Task
 
 # How often progress is shown while a fuzzer yields entries one by one.
 _SECONDS_BETWEEN_SHOWS = 0.1
@@ -56,7 +58,7 @@ class Fuzz:
 
     def __iter__(self) -> Iterator[PoolEntry]:
         self.stopped, self._found, self._start = "full", 0, time.perf_counter()
-        task = self.graph.task
+        task = cast(Task, self.graph.task)
         fuzz = FuzzContext(
             task=task,
             graph=self.graph,
@@ -80,7 +82,7 @@ class Fuzz:
         self.stopped = fuzz.stopped or self.budget.over or "exhausted"
 
     def _native(self, fuzz: FuzzContext) -> Iterator[PoolEntry]:
-        """What the native core made needs no check, and is not kept here: pools may have millions of states."""
+        """What the native core made needs no check and is not kept here: pools may be very large."""
         yield from self.fuzzer.walk(fuzz)
 
     def _checked(self, fuzz: FuzzContext) -> Iterator[PoolEntry]:
@@ -135,8 +137,8 @@ class Fuzz:
             ) from None
         if there.state != given.state:
             raise PartError(
-                f"{self._label}: the walk of entry {at} leads from entry {given.parent} to {there.state}, not "
-                f"to {given.state}"
+                f"{self._label}: the walk of entry {at} leads from entry {given.parent} to {there.state}, "
+                f"not to {given.state}"
             )
         return replace(given, id=at)
 

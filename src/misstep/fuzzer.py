@@ -51,7 +51,7 @@ class FuzzContext:
         return PoolEntry(id=0, state=self.task.initial_state)
 
     def after(self, parent: PoolEntry, walk: Iterable[Action]) -> PoolEntry:
-        """The entry that a walk from an entry of the pool leads to; InputError where an action does not apply."""
+        """The entry that a walk from an entry leads to; InputError where an action does not apply."""
         actions, state = tuple(walk), parent.state
         for action in actions:
             state = self.task.apply(state, action)

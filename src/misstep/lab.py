@@ -297,7 +297,7 @@ class Lab(Knowledge[State]):
         return claim.evidence.actions if claim and isinstance(claim.evidence, Plan) else None
 
     def check(self, claim: Claim[State]) -> None:
-        """Replays plans; refuses evidence that nobody could check later, and bounds that it does not carry."""
+        """Replays plans; refuses evidence that nobody could check later, and bounds beyond the evidence."""
         evidence, bound = claim.evidence, claim.bound
         if isinstance(evidence, Plan):
             self._replay(claim, evidence.actions)
@@ -310,14 +310,14 @@ class Lab(Knowledge[State]):
             proves = Bound(bound.lo)
         else:
             raise UnsoundClaim(
-                f"oracle `{claim.oracle}`: evidence of the kind {evidence!r:.60} is not known to the checker; "
-                "use Plan, Landmarks, DeadEnd or Exhausted of misstep"
+                f"oracle `{claim.oracle}`: evidence of the kind {evidence!r:.60} is not known to the "
+                "checker; use Plan, Landmarks, DeadEnd or Exhausted of misstep"
             )
         if bound.lo > proves.lo or bound.hi < proves.hi:
             raise UnsoundClaim(
-                f"oracle `{claim.oracle}` claims a cost of {bound} for {claim.state}, but evidence of the kind "
-                f"{evidence.kind} proves {proves} at most; plans bound from above, landmarks, dead ends and "
-                "searches from below: make a claim for each"
+                f"oracle `{claim.oracle}` claims a cost of {bound} for {claim.state}, but evidence of the "
+                f"kind {evidence.kind} proves {proves} at most; plans bound from above, landmarks, dead ends "
+                "and searches from below: make a claim for each"
             )
 
     def write_claim(self, claim: Claim[State]) -> dict[str, Any]:

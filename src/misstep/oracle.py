@@ -116,7 +116,7 @@ def make_oracles(texts: Sequence[str]) -> list[OraclePart]:
 
 
 def bind_oracle(part: OraclePart, lab: Lab) -> Oracle[Case]:
-    """The oracle on a lab; one that is not ours in a guard, so that what goes wrong in it is said to be its."""
+    """The oracle on a lab; one that is not ours in a guard, so that its errors are said to be its own."""
     require("oracle", part, "name", "bind")
     with blaming("oracle", part, "it was bound to the lab"):
         bound = part.bind(lab)

@@ -1,4 +1,4 @@
-"""A package of somebody else's, installed: its parts are listed, used, verified, and called by their names."""
+"""A package of somebody else's, installed: its parts are listed, used, verified, and named in errors."""
 
 import json
 import subprocess

@@ -243,7 +243,7 @@ class Helpless(Saying):
 class Unpicklable(Saying):
     """Holds a function that has no name."""
 
-    judge: Callable[[], int] = option(lambda: 3, "a function")
+    judge: Callable[[], int] = field(default=lambda: 3, metadata={"help": "a function"})
 
 
 @dataclass(frozen=True)

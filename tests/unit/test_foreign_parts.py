@@ -1,4 +1,4 @@
-"""Other people's objectives, oracles and policies in a test: they work, and their defects are called theirs."""
+"""Other people's objectives, oracles and policies: they work, and their defects are called theirs."""
 
 import json
 import math
@@ -121,14 +121,14 @@ class Stumbling:
 def test_oracles_that_cannot_be_bound(lab: Lab) -> None:
     with pytest.raises(PartError, match="what `bind` returns has no method `claims`"):
         bind_oracle(Bindless(), lab)
-    with pytest.raises(PartError, match="raised LookupError: no table .* when it was bound to the lab"):
+    with pytest.raises(PartError, match=r"raised LookupError: no table .* when it was bound to the lab"):
         bind_oracle(Stumbling(), lab)
 
 
 def test_policies_that_cannot_be_bound() -> None:
     folder = Path(misstep.__file__).parent / "bundled" / "courier"
     files = (folder / "domain.pddl", folder / "problem.pddl")
-    with pytest.raises(PartError, match="raised LookupError: no table .* when it was bound to the task"):
+    with pytest.raises(PartError, match=r"raised LookupError: no table .* when it was bound to the task"):
         misstep.test(files, Stumbling())  # type: ignore[arg-type]
     with pytest.raises(PartError, match="can neither be called nor bound"):
         misstep.test(files, broken.Unbound())  # type: ignore[arg-type]
@@ -153,7 +153,7 @@ def test_what_a_learner_raises_is_its_fault(lab: Lab) -> None:
     oracle: Any = bind_oracle(Pupil(), lab)
     lab.learners.append(oracle)
     plan = misstep.search(lab.task, "astar:blind").plan
-    with pytest.raises(PartError, match="raised LookupError: no idea .* when it was told about the state"):
+    with pytest.raises(PartError, match=r"raised LookupError: no idea .* when it was told about the state"):
         lab.enter(plan_claim(lab.task.initial_state, plan, "another"))
 
 

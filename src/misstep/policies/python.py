@@ -12,9 +12,9 @@ from types import ModuleType
 from typing import Any, Literal
 
 from misstep._core import NativePolicy
-from misstep.support.describe import describe_error
 from misstep.errors import InputError, PolicyError
 from misstep.policy import Policy, per_state
+from misstep.support.describe import describe_error
 from misstep.support.suggest import did_you_mean
 from misstep.task import Task
 

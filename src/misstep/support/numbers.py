@@ -11,7 +11,7 @@ def as_number(value: object) -> float | None:
     if not isinstance(value, Real) and not hasattr(value, "__float__"):
         return None
     try:
-        number = float(value)  # type: ignore[arg-type]
+        number = float(value)
     except (TypeError, ValueError, OverflowError):
         return None
     return number if number == number else None

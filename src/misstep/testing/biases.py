@@ -1,7 +1,6 @@
 """The contract of biases."""
 
 import random
-from itertools import pairwise
 
 from misstep._core import PolicyGraph, Run
 from misstep.bias import Bias, NativeBias, bind_bias, score_run
@@ -22,9 +21,9 @@ def check_bias(part: Bias | NativeBias | str, *, tasks: int = 100, seed: int = 0
     bias: Bias | NativeBias = make_part("bias", part) if isinstance(part, str) else part
     with contract_of("bias", bias, "name") as contract:
         found = [_Scored(contract, bias, sample) for sample in samples(tasks, seed)]
-        for one, other in pairwise([*found, found[0]]):
-            other.check_again()  # after others were asked
-            one.check_pool()
+        for scored in found:  # all were asked once by now
+            scored.check_again()
+            scored.check_pool()
 
 
 class _Scored:
@@ -45,11 +44,8 @@ class _Scored:
             self.bound = bind_bias(self.bias, self.sample.task)
             fresh = [self._score(run) for run in self.runs]
             for run, values in zip(self.runs, zip(self.first, again, fresh, strict=True), strict=True):
-                self.contract.need(
-                    len(set(values)) == 1,
-                    _ALWAYS,
-                    lambda run=run, values=values: f"the run from {run.states[0]} got {values}",
-                )
+                if len(set(values)) > 1:
+                    self.contract.broken(_ALWAYS, f"the run from {run.states[0]} got {values}")
 
     def check_pool(self) -> None:
         """The fuzzer asks it as any test does."""

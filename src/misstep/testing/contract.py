@@ -69,7 +69,7 @@ class Contract:
             self.sample = before
 
     def ends(self, rule: str, work: Callable[[], T], *, max_seconds: float) -> T:
-        """What the work returns; a breach where it goes on and on. It runs in a thread that is left behind."""
+        """What the work returns; a breach where it goes on and on, in a thread that is left behind."""
         answers: list[T] = []
         errors: list[BaseException] = []
 

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from functools import partial
 
 from misstep._core import Budget, PolicyGraph, StopFlag
 from misstep.biases.published import PlanLength
@@ -34,9 +35,7 @@ def check_fuzzer(
         for number, sample in enumerate(samples(tasks, seed)):
             with contract.keeping(_WALKS, on=sample):
                 # Small tasks may be exhausted here already, so this might never end, too.
-                pool = contract.ends(
-                    _ENDS, lambda sample=sample: _pool(fuzzer, sample), max_seconds=max_seconds
-                )
+                pool = contract.ends(_ENDS, partial(_pool, fuzzer, sample), max_seconds=max_seconds)
                 _check_pool(contract, sample, pool)
             with contract.keeping(_SAME, on=sample):
                 _check_same(contract, fuzzer, sample, pool)
@@ -67,7 +66,7 @@ def _pool(fuzzer: Fuzzer, sample: Sample, *, known: Sequence[PoolEntry] = ()) ->
 
 
 def _check_pool(contract: Contract, sample: Sample, pool: list[PoolEntry]) -> None:
-    """Once more by the reference, because those that call themselves native are not replayed by the session."""
+    """Once more by the reference: what calls itself native is not replayed by the session."""
     contract.need(bool(pool), _WALKS, "the pool is empty")
     contract.need(pool[0].state == sample.task.initial_state, _WALKS, f"the pool begins with {pool[0].state}")
     states = [entry.state for entry in pool]

@@ -75,7 +75,8 @@ class _WatchedLab(Lab):
             self.contract.need(
                 best <= bound.hi,
                 "an upper bound is never below the cost of a cheapest plan",
-                f"`{claim.oracle}` claims at most {bound.hi:g} for {claim.state}; every plan costs {best:g} or more",
+                f"`{claim.oracle}` claims at most {bound.hi:g} for {claim.state}; every plan costs at least "
+                f"{best:g}",
             )
         evidence = repr(claim.evidence.as_json(bound))
         self.told.append((str(claim.state), bound.lo, bound.hi, evidence, claim.oracle))

@@ -8,11 +8,11 @@ from typing import Any
 from misstep._core import Action, State
 from misstep.errors import InputError, PolicyError
 from misstep.policy import Policy, PolicyPart, bind_policy, make_policy_part
+from misstep.reference.fdr import parse
 from misstep.task import Task
 from misstep.testing.contract import Contract, contract_of
 from misstep.testing.exhaustive import depths
 from misstep.testing.samples import Sample, samples
-from misstep.reference.fdr import parse
 
 _TASKS = 30
 _STATES = 40
@@ -41,13 +41,15 @@ def check_policy(
             "it refuses every random task; give `check_policy` a task that it was made for",
         )
         answers = [_check_answers(contract, sample, policy) for sample, policy in bound]
-        rule = "a policy bound to one task does not disturb the same policy on another one"
         for (sample, policy), before in zip(bound, answers, strict=True):
-            with contract.keeping(rule, on=sample):
-                now = _ask(contract, sample, policy, sample.states)
-                contract.need(
-                    now == before, rule, lambda before=before, now=now: _difference(sample, before, now)
-                )
+            _check_apart(contract, sample, policy, before)
+
+
+def _check_apart(contract: Contract, sample: Sample, policy: Policy, before: list[Any]) -> None:
+    rule = "a policy bound to one task does not disturb the same policy on another one"
+    with contract.keeping(rule, on=sample):
+        now = _ask(contract, sample, policy, sample.states)
+        contract.need(now == before, rule, lambda: _difference(sample, before, now))
 
 
 def _sample_of(task: Task) -> Sample:
