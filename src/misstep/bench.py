@@ -1,7 +1,7 @@
 """Bench: a task with a policy bound to it, and the pool that is asked for: the ground of every test."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from misstep._core import PolicyGraph
@@ -10,6 +10,7 @@ from misstep.budget import Budget
 from misstep.config import Config
 from misstep.errors import InputError
 from misstep.fuzz import Fuzz
+from misstep.judge import Objective
 from misstep.loading import load_task
 from misstep.oracle import OraclePart, make_oracles
 from misstep.plugins import make_part
@@ -29,7 +30,11 @@ class Bench:
     graph: PolicyGraph
     unit_cost: bool
     warnings: tuple[str, ...]
-    parts: Mapping[str, Any] = field(default_factory=dict)
+    objective: Objective
+    fuzzer: Any
+    bias: Any
+    oracles: Sequence[OraclePart]
+    """In the order in which they are asked."""
 
     def pool(self, budget: Budget, *, known: Sequence[PoolEntry] = ()) -> Fuzz | list[PoolEntry]:
         """The test states; `known` are those of an earlier session, to be continued."""
@@ -37,21 +42,13 @@ class Bench:
             return read_pool(self.config.pool_file, self.task)
         return self.fuzz(budget, known=known)
 
-    def part(self, kind: str, text: str) -> Any:
-        """The part that was given as an object, or the one that the text names."""
-        return self.parts.get(kind) or make_part(kind, text)
-
-    def oracles(self) -> list[OraclePart]:
-        """The oracles in the order in which they are asked."""
-        return list(self.parts.get("oracle") or make_oracles(self.config.oracle))
-
     def fuzz(self, budget: Budget, *, known: Sequence[PoolEntry] = ()) -> Fuzz:
         """The fuzzing session that the configuration describes."""
         config = self.config
         return Fuzz(
             self.graph,
-            self.part("fuzzer", config.fuzzer or "refined"),
-            self.part("bias", config.bias),
+            self.fuzzer,
+            self.bias,
             seed=config.seed,
             size=config.pool,
             budget=budget,
@@ -82,4 +79,8 @@ def set_up(
     warnings = list(loaded.warnings)
     if unit_cost and not config.unit_cost:
         warnings.insert(0, "the policy was made for unit costs: every action counts as 1")
-    return Bench(config, loaded, bound, graph, unit_cost, tuple(warnings), parts or {})
+    given = parts or {}
+    texts = {"objective": config.objective, "fuzzer": config.fuzzer or "refined", "bias": config.bias}
+    made = {kind: given.get(kind) or make_part(kind, text) for kind, text in texts.items()}
+    oracles = given.get("oracle") or make_oracles(config.oracle)
+    return Bench(config, loaded, bound, graph, unit_cost, tuple(warnings), **made, oracles=oracles)

@@ -3,8 +3,6 @@
 import math
 from dataclasses import dataclass
 
-from misstep._core import Run
-
 
 @dataclass(frozen=True, slots=True)
 class Bound:
@@ -53,16 +51,3 @@ def cost_text(cost: float) -> str:
     if cost == math.inf:
         return "infinity"
     return str(int(cost)) if cost == int(cost) else f"{cost:g}"
-
-
-def policy_cost(run: Run, *, rest: float = 0.0) -> Bound:
-    """What a run proves about the policy's cost; `rest` is an admissible estimate for where it was cut off.
-
-    A loop, a dead end, no answer and an illegal one prove that the goal is never reached (SEMANTICS). Where
-    the policy failed to answer, nothing is proven about what it would have done.
-    """
-    if run.outcome == "solved":
-        return Bound(run.spent, run.spent)
-    if run.outcome in ("cut-off", "failed"):
-        return Bound(run.spent + rest, math.inf)
-    return NEVER

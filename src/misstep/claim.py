@@ -70,7 +70,7 @@ class Landmarks:
     def as_json(self, bound: Bound, /) -> dict[str, Any]:
         """Each landmark with its share."""
         cuts = [{"share": share, "actions": names(actions)} for actions, share in self.cuts]
-        return {"kind": self.kind, "value": cost_as_json(bound.lo), "landmarks": cuts}
+        return {"kind": "landmarks", "value": int(bound.lo), "landmarks": cuts}
 
 
 @dataclass(frozen=True, slots=True)

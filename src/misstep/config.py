@@ -9,7 +9,7 @@ import json
 import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -89,19 +89,17 @@ class Config:
     memory_mb: int | None = option(None, "Memory for stored states, in MB.")
     seed: int = option(0, "Everything random comes from it: same seed, same result.")
 
+    is_safety: bool = field(init=False, repr=False, compare=False, default=False)
+    """Whether a JANI model is tested."""
+    subject: str = field(init=False, repr=False, compare=False, default="task")
+    """The name of what is tested, for people."""
+
     def __post_init__(self) -> None:
+        object.__setattr__(self, "is_safety", self.model is not None)
+        named = self.model or self.problem or self.domain
+        object.__setattr__(self, "subject", "task" if named is None else named.name)
         self._check_kind()
         self._check_numbers()
-
-    @property
-    def is_safety(self) -> bool:
-        """Whether a JANI model is tested."""
-        return self.model is not None
-
-    @property
-    def subject(self) -> str:
-        """The name of what is tested, for people."""
-        return (self.model or self.problem or self.domain or Path("task")).name
 
     def replace(self, **changes: Any) -> Self:
         """The same with some fields changed; None leaves a field as it is, texts for paths are fine."""
@@ -116,8 +114,9 @@ class Config:
 
     def as_table(self) -> dict[str, Any]:
         """The fields that differ from their defaults, as plain data."""
-        usual = {field.name: field.default for field in dataclasses.fields(self)}
-        return {name: to_plain(value) for name, value in vars(self).items() if value != usual[name]}
+        given = {each.name: each.default for each in dataclasses.fields(self) if each.init}
+        changed = {name: getattr(self, name) for name, usual in given.items() if getattr(self, name) != usual}
+        return {name: to_plain(value) for name, value in changed.items()}
 
     def to_toml(self) -> str:
         """As a TOML file that `read` takes."""
@@ -126,7 +125,7 @@ class Config:
     @classmethod
     def from_table(cls, table: Mapping[str, Any], *, where: str) -> Self:
         """From plain data; InputError says what is wrong with it."""
-        known = [field.name for field in dataclasses.fields(cls)]
+        known = [each.name for each in dataclasses.fields(cls) if each.init]
         for name in table:
             if name not in known:
                 hint = did_you_mean(name, known) or "`misstep test --help` shows all options"
@@ -165,9 +164,9 @@ class Config:
                 "a test is of a JANI model or of a PDDL task; give `model` or `domain`, not both"
             )
         wrong, kind = (TASK_ONLY, "a PDDL task") if self.is_safety else (MODEL_ONLY, "a JANI model")
-        for field in dataclasses.fields(self):
-            if field.name in wrong and getattr(self, field.name) != field.default:
-                raise InputError(f"option `{field.name}` is for {kind} only; leave it out")
+        for each in dataclasses.fields(self):
+            if each.name in wrong and getattr(self, each.name) != each.default:
+                raise InputError(f"option `{each.name}` is for {kind} only; leave it out")
 
     def _check_numbers(self) -> None:
         for name, least in _LEAST.items():

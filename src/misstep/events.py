@@ -115,6 +115,8 @@ class Finished(Logged):
     pool: int = 0
     tested: int = 0
     solved: int = 0
+    bugs: int = 0
+    """Of both kinds."""
     qualitative: int = 0
     quantitative: int = 0
     cleared: int = 0
@@ -136,11 +138,6 @@ class Finished(Logged):
     seconds: dict[str, float] = field(default_factory=dict)
     """`translate`, `fuzz`, `policy`, `oracle`, `total`."""
     at: float = 0.0
-
-    @property
-    def bugs(self) -> int:
-        """Of both kinds."""
-        return self.qualitative + self.quantitative
 
 
 Event: TypeAlias = Started | Warned | PoolGrown | Ran | Judged | Finished

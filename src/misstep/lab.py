@@ -1,11 +1,12 @@
 """Lab: what is known about a policy on its task, and the one door through which claims come in."""
 
+import math
 from collections.abc import Callable, Iterable, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from misstep._core import Action, Heuristic, PolicyGraph, Run, State
-from misstep.bound import NEVER, Bound, policy_cost
+from misstep.bound import NEVER, Bound
 from misstep.budget import Budget
 from misstep.claim import (
     Claim,
@@ -278,10 +279,11 @@ class Lab(Knowledge[State]):
         """What an expansion of A* with LM-cut takes near a state, in the same units."""
         return self.evaluation_effort(state) * (len(self.task.applicable(state)) + 1)
 
-    def add_to_pool(self, entry: PoolEntry) -> None:
-        """Makes a pool entry known, so that oracles can follow origins."""
-        self._entries[entry.id] = entry
-        self._by_state[entry.state] = entry
+    def add_to_pool(self, entries: Iterable[PoolEntry]) -> None:
+        """Makes pool entries known, so that oracles can follow origins."""
+        for entry in entries:
+            self._entries[entry.id] = entry
+            self._by_state[entry.state] = entry
 
     def is_in_pool(self, state: State) -> bool:
         """Whether the state is a test state; claims about others are of little interest."""
@@ -375,3 +377,16 @@ class Lab(Knowledge[State]):
             raise UnsoundClaim(
                 f"oracle `{claim.oracle}`: its plan for {claim.state} costs more than it claims"
             )
+
+
+def policy_cost(run: Run, *, rest: float = 0.0) -> Bound:
+    """What a run proves about the policy's cost; `rest` is an admissible estimate for where it was cut off.
+
+    A loop, a dead end, no answer and an illegal one prove that the goal is never reached (SEMANTICS). Where
+    the policy failed to answer, nothing is proven about what it would have done.
+    """
+    if run.outcome == "solved":
+        return Bound(run.spent, run.spent)
+    if run.outcome in ("cut-off", "failed"):
+        return Bound(run.spent + rest, math.inf)
+    return NEVER

@@ -10,7 +10,7 @@ from misstep.bound import Bound
 from misstep.claim import Claim, StateT, plan_claim
 from misstep.errors import InputError, PartError
 from misstep.judge import Judgement, Objective, Verdict, judge
-from misstep.lab import Knowledge, Lab
+from misstep.lab import Knowledge, Known, Lab
 from misstep.plugins import blaming, make_part, part_label, part_origin, require
 from misstep.pool import PoolEntry
 
@@ -176,21 +176,28 @@ class Panel(Generic[StateT, CaseT]):
         learners: list[Any] = [oracle for _, oracle in oracles if hasattr(oracle, "learn")]
         lab.learners += learners
 
-    def test(self, case: CaseT) -> Judgement:
-        """Asks the oracles about a case, one after the other; the one that settles it is the last."""
+    def test(self, case: CaseT) -> tuple[Judgement, Known[StateT]]:
+        """Asks the oracles about a case, one after the other; the one that settles it is the last.
+
+        Returns the judgement, and what is known about the state.
+        """
         lab, known = self.lab, self.lab.known(case.state)
         judgement, seen = judge(case.cost, known.bound, objective=self.objective), known.bound
 
-        def is_settled() -> bool:
+        def is_enough() -> bool:
+            """Asked by the lab where a claim brought news about the state."""
             nonlocal judgement, seen
-            if known.bound is not seen:
-                judgement, seen = judge(case.cost, known.bound, objective=self.objective), known.bound
-            if judgement.verdict is Verdict.UNKNOWN:
-                return False
-            return not self._keep_going or judgement.gap.lo == judgement.gap.hi
+            judgement, seen = judge(case.cost, known.bound, objective=self.objective), known.bound
+            return judgement.verdict is not Verdict.UNKNOWN and (
+                not self._keep_going or judgement.gap.lo == judgement.gap.hi
+            )
 
         for number, (name, oracle) in enumerate(self._oracles):
-            if is_settled() or lab.budget.is_over:
+            if judgement.verdict is not Verdict.UNKNOWN and (
+                not self._keep_going or judgement.gap.lo == judgement.gap.hi
+            ):
+                break
+            if lab.budget.is_over:
                 break
             restore = getattr(oracle, "restore", None)
             lab.consult(
@@ -198,23 +205,13 @@ class Panel(Generic[StateT, CaseT]):
                 partial(oracle.claims, case),
                 speaker=oracle,
                 about=case.state,
-                enough=is_settled,
+                enough=is_enough,
                 restore=None if restore is None else partial(restore, case),
             )
-        is_settled()
-        return judgement
+            if known.bound is not seen:  # an oracle may have spoken to the lab without yielding a claim
+                judgement, seen = judge(case.cost, known.bound, objective=self.objective), known.bound
+        return judgement, known
 
     def judge(self, case: CaseT) -> Judgement:
         """What follows from all that is known by now."""
         return judge(case.cost, self.lab.best(case.state), objective=self.objective)
-
-    def credited(self, case: CaseT, judgement: Judgement) -> str | None:
-        """The oracle whose claim the verdict rests on: the plan of a bug, the lower bound of a clearance.
-
-        Where the policy pays nothing, nothing needs to be known to clear it: its own run is the proof.
-        """
-        if judgement.verdict is Verdict.UNKNOWN:
-            return None
-        known = self.lab.known(case.state)
-        claim = known.upper if judgement.verdict is Verdict.BUG or known.lower is None else known.lower
-        return None if claim is None else claim.oracle

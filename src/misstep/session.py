@@ -9,6 +9,7 @@ import hashlib
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from misstep import __version__
@@ -16,12 +17,13 @@ from misstep.bench import set_up
 from misstep.budget import Budget, StopFlag
 from misstep.config import Config
 from misstep.errors import InputError, LimitReached
-from misstep.events import Event, Finished, Judged, Started, Warned
+from misstep.events import Event, Finished, Judged, PoolGrown, Started, Warned
 from misstep.judge import Judgement, Verdict
-from misstep.lab import Lab
+from misstep.lab import Known, Lab
 from misstep.oracle import AnyCase
 from misstep.policy import Policy, PolicyPart
-from misstep.record.pool_file import read_entries
+from misstep.pool import PoolEntry
+from misstep.record.pool_file import PoolKeeper, read_entries
 from misstep.record.record import DOMAIN, POOL, PROBLEM, TASK, Record
 from misstep.subject import Clock, Finding, Subject
 from misstep.tally import Tally
@@ -101,55 +103,58 @@ class Session:
             if subject.lab.budget.is_over and self.tally.judged:
                 break
             begin, policy = time.perf_counter(), subject.meter.policy_seconds
-            event = self._judge(subject, case, subject.panel.test(case))
+            event = self._judge(subject, case, *subject.panel.test(case))
             clock.oracle += time.perf_counter() - begin - (subject.meter.policy_seconds - policy)
             yield event
             yield from self._judge_again(subject)
         yield from self._tell()
 
-    def _judge(self, subject: Subject[Any], case: AnyCase, judgement: Judgement) -> Event:
+    def _judge(self, subject: Subject[Any], case: AnyCase, judgement: Judgement, known: Known[Any]) -> Event:
         """Explains, certifies and records what follows from all that is known about a case."""
-        self.record.keep(subject.lab.take_answers())
-        about = {"id": str(case.id), **self._about}
+        # The claim that the verdict rests on: the plan of a bug, the lower bound of a clearance. Where the
+        # policy pays nothing, nothing needs to be known to clear it: its own run is the proof.
+        claim = known.upper if judgement.verdict is Verdict.BUG or known.lower is None else known.lower
+        oracle = None if claim is None or judgement.verdict is Verdict.UNKNOWN else claim.oracle
+        about = {"id": str(case.id), "oracle": oracle, **self._about}
         if self._replay is not None:
             about["replay"] = f"{self._replay} {case.id}"
-        finding = subject.find(case, judgement, about)
+        finding = subject.find(case, judgement, known, about)
         verdict = finding.judgement.verdict
         if verdict is Verdict.UNKNOWN:
             self._open[case.state] = case
         elif verdict is Verdict.BUG:
             self._bugs[case.id] = (case, finding)
-        if finding.certificate is not None:
-            self.record.certificate(str(case.id), verdict, finding.certificate)
-        return self._recorded(
-            Judged(
-                id=case.id,
-                verdict=verdict,
-                outcome=case.run.outcome,
-                cost=case.cost,
-                best=finding.best,
-                gap=finding.judgement.gap,
-                oracle=finding.oracle,
-                steps=case.run.steps,
-                fault=finding.fault,
-                reason=finding.reason,
-                by_search=finding.by_search,
-                limit=subject.lab.budget.over,
-                effort=subject.lab.effort,
-                at=self._now(),
-            )
+        event = Judged(
+            id=case.id,
+            verdict=verdict,
+            outcome=case.run.outcome,
+            cost=case.cost,
+            best=finding.best,
+            gap=finding.judgement.gap,
+            oracle=oracle,
+            steps=case.run.steps,
+            fault=finding.fault,
+            reason=finding.reason,
+            by_search=finding.by_search,
+            limit=subject.lab.budget.over,
+            effort=subject.lab.effort,
+            at=round(time.perf_counter() - self._begin, 6),
         )
+        self.record.write_down(event, finding.certificate, subject.lab.take_answers())
+        self.tally.add(event)
+        return event
 
     def _judge_again(self, subject: Subject[Any]) -> Iterator[Event]:
         """What was found out about one state may decide about states that were left open."""
         changed = subject.lab.changed
         while changed:
             case = self._open.get(changed.pop())
-            judgement = None if case is None else subject.panel.judge(case)
-            if case is None or judgement is None or judgement.verdict is Verdict.UNKNOWN:
+            if case is None:
                 continue
-            del self._open[case.state]
-            yield self._judge(subject, case, judgement)
+            judgement = subject.panel.judge(case)
+            if judgement.verdict is not Verdict.UNKNOWN:
+                del self._open[case.state]
+                yield self._judge(subject, case, judgement, subject.lab.known(case.state))
 
     def _finished(self, subject: Subject[Any], clock: Clock) -> Finished:
         bugs = list(self._bugs.values())
@@ -178,7 +183,8 @@ class Session:
             yield self._recorded(self._told.pop(0))
 
     def _recorded(self, event: Event) -> Event:
-        self.record.event(event)
+        if not isinstance(event, PoolGrown):  # the pool has a file of its own
+            self.record.event(event)
         self.tally.add(event)
         return event
 
@@ -195,7 +201,10 @@ class Session:
         digest = hashlib.sha256(task.sas.encode()).hexdigest()
         self.begin_record({"task_sha256": digest}, _files(task), unit_cost=bench.unit_cost)
         self._told += [self.started(config.oracle), *(Warned(text=text) for text in bench.warnings)]
-        known = read_entries(self.record.store.lines(POOL), task, where=self.record.where)
+        known: list[PoolEntry] = []
+        if self.resume:
+            known = read_entries(self.record.store.lines(POOL), task, where=self.record.where)
+            self.record.store.cut(POOL, len(known))
         share = 1.0 if config.interleave else 0.5  # the other half is for the oracles
         lab = Lab(
             task=task,
@@ -209,11 +218,11 @@ class Session:
             lab=lab,
             policy=bench.policy,
             pool=bench.pool(budget.part(share=share), known=known),
-            oracles=bench.oracles(),
-            objective=bench.part("objective", config.objective),
+            oracles=bench.oracles,
+            objective=bench.objective,
             interleave=config.interleave,
             gap=config.gap,
-            keep=self.record.keep_entry,
+            keep=PoolKeeper(partial(self.record.store.append, POOL), already=len(known)).keep,
         )
 
     def begin_record(self, digests: dict[str, str], files: dict[str, str], **changes: Any) -> None:
@@ -229,7 +238,7 @@ class Session:
             self.record.resume()
             return
         environment = {"misstep": __version__, "seed": config.seed, **digests}
-        self.record.begin(config.absolute(**changes), environment=environment, files=files)
+        self.record.begin(config.absolute(**changes).to_toml(), environment=environment, files=files)
 
     def started(self, oracles: tuple[str, ...]) -> Started:
         """The first event."""

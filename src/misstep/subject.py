@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from misstep.bound import Bound
 from misstep.events import Event, Family, Misstep
 from misstep.judge import Judgement
-from misstep.lab import Knowledge
+from misstep.lab import Knowledge, Known
 from misstep.oracle import CaseT, Panel
 
 Tell = Callable[[Event], None]
@@ -19,8 +19,6 @@ class Finding:
 
     judgement: Judgement
     best: Bound
-    oracle: str | None
-    """Whose claim the verdict rests on."""
     fault: Misstep | None = None
     schema: str | None = None
     """What families call the decision at fault."""
@@ -69,7 +67,9 @@ class Subject(Protocol[CaseT]):
         """Fuzzes and runs the policy, slice by slice; what happens meanwhile is told as events."""
         ...
 
-    def find(self, case: CaseT, judgement: Judgement, about: Mapping[str, Any], /) -> Finding:
+    def find(
+        self, case: CaseT, judgement: Judgement, known: Known[Any], about: Mapping[str, Any], /
+    ) -> Finding:
         """Explains and certifies a verdict.
 
         Looking for the fault may tighten bounds, so the finding's judgement is the one that counts.

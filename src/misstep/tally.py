@@ -55,6 +55,7 @@ class Tally:
             "pool": self.pool,
             "tested": len(self.judged),
             "solved": sum(event.outcome == "solved" for event in self.judged.values()),
+            "bugs": len(bugs),
             "qualitative": qualitative,
             "quantitative": len(bugs) - qualitative,
             "cleared": len(cleared),

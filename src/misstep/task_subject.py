@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from misstep._core import PolicyGraph, Run
+from misstep._core import PolicyGraph, Run, State
 from misstep.answers.guard import Guard, failure_report, reason_of
 from misstep.events import Family, PoolGrown, Warned
 from misstep.explain.families import BugSummary, families, share_with_unique_pair
 from misstep.explain.fault import localise
 from misstep.fuzz import Fuzz
 from misstep.judge import Judgement, Objective, Verdict
-from misstep.lab import Lab
+from misstep.lab import Known, Lab
 from misstep.oracle import Case, OraclePart, Panel, bind_oracle, open_case
 from misstep.plugins import require
 from misstep.policy import Policy
@@ -65,33 +65,32 @@ class TaskSubject:
         """Why it makes no sense to ask the policy on; native ones never fail."""
         return None if self._guard is None else failure_report(self._guard)
 
-    def find(self, case: Case, judgement: Judgement, about: Mapping[str, Any], /) -> Finding:
+    def find(
+        self, case: Case, judgement: Judgement, known: Known[State], about: Mapping[str, Any], /
+    ) -> Finding:
         """The fault of a bug, and the certificate of a bug or a clearance."""
-        known, fault, reason = self.lab.known(case.state), None, None
-        bound = known.bound
+        fault, reason, bound = None, None, known.bound
         if judgement.verdict is Verdict.BUG:
             fault = localise(self.lab, case)
             if known.bound is not bound:  # localising has tightened the bounds
                 judgement = self.panel.judge(case)
         if case.run.outcome in _WITHOUT_DECISION:
             reason = reason_of(self.policy, case.run.states[-1])
-        oracle, certificate, by_search = None, None, False
+        certificate, by_search = None, False
         if judgement.verdict is not Verdict.UNKNOWN:
-            oracle = self.panel.credited(case, judgement)
             certificate, by_search = make_certificate(
                 self.lab,
                 case,
                 judgement,
+                known,
                 objective=self.objective,
                 fault=fault,
                 reason=reason,
-                oracle=oracle,
                 **about,
             )
         return Finding(
             judgement=judgement,
             best=known.bound,
-            oracle=oracle,
             fault=None if fault is None else fault.note,
             schema=None if fault is None else fault.schema,
             reason=reason,
@@ -129,10 +128,10 @@ class TaskSubject:
             clock.fuzz += time.perf_counter() - begin - (self.meter.policy_seconds - policy)
             if entry is not None:
                 self.keep(entry)
-                self.lab.add_to_pool(entry)
                 batch.append(entry)
                 made += 1
             if batch and (entry is None or len(batch) >= size):
+                self.lab.add_to_pool(batch)
                 tell(PoolGrown(pool=made, size=self.size))
                 yield batch
                 batch = []

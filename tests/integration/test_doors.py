@@ -120,8 +120,9 @@ def test_a_record_that_is_complete_is_resumed_to_itself(expected: list[str], tmp
 
 def test_another_policy_cannot_resume(tmp_path: Path) -> None:
     library.test(FERRY, out=tmp_path / "record", **OPTIONS)
-    done = misstep("test", *FERRY, "--policy", "heuristic:ff", "--pool", "20", "--seed", "3", "--bias", "detour",
-                   "--out", tmp_path / "record", "--resume")  # fmt: skip
+    options = {**OPTIONS, "policy": "heuristic:ff"}
+    words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    done = misstep("test", *FERRY, *words, "--out", tmp_path / "record", "--resume")
     assert done.code == 4
     assert "start a new record" in done.err
 

@@ -23,7 +23,7 @@ def _options_class(name: str, fields: frozenset[str]) -> Any:
     hints = typing.get_type_hints(Config)
     made: list[tuple[str, Any, Any]] = []
     for field in dataclasses.fields(Config):
-        if field.name not in fields:
+        if field.name not in fields or not field.init:
             continue
         hint, default = hints[field.name], field.default
         if field.name == "radius":
@@ -57,7 +57,7 @@ def _shown(default: object) -> Any:
     return lambda _: text
 
 
-_ALL = frozenset(field.name for field in dataclasses.fields(Config)) - _POSITIONAL
+_ALL = frozenset(field.name for field in dataclasses.fields(Config) if field.init) - _POSITIONAL
 TestOptions = _options_class("TestOptions", _ALL)
 FuzzOptions = _options_class(
     "FuzzOptions", frozenset("policy pool fuzzer bias unit_cost recheck seconds seed".split())

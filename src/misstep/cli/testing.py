@@ -18,7 +18,7 @@ def run_suite(
 ) -> int:
     """Tests all problems, shows them, and returns the exit code."""
     configs = expand(config, problems)
-    many = len(configs) > 1 or any(problem.is_dir() for problem in problems)
+    many = len(configs) > 1
     reports, interrupted = [], False
     for session in Suite(configs, out, resume).sessions():
         report, interrupted = run_session(session, quiet=quiet, silent=json, title=many)
@@ -37,18 +37,17 @@ def run_session(session: Session, *, quiet: bool, silent: bool, title: bool = Fa
     name, interrupted = session.config.subject, False
     if title and not silent:
         print(f"== {name}")
-    with Terminal(
-        name, session.tally, quiet=quiet, silent=silent, seconds=session.config.seconds
-    ) as terminal:
-        try:
-            for event in session.events():
-                terminal.on(event)
-        except KeyboardInterrupt:
-            interrupted = True
-        finally:
-            session.record.close()
-        report = Report(session.record, tally=session.tally)
-        terminal.end(report, interrupted=interrupted)
+    terminal = Terminal(name, session.tally, quiet=quiet, silent=silent, seconds=session.config.seconds)
+    try:
+        for event in session.events():
+            terminal.on(event)
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        session.record.close()
+        terminal.erase()
+    report = Report(session.record, tally=session.tally)
+    terminal.end(report, interrupted=interrupted)
     return report, interrupted
 
 
@@ -56,9 +55,10 @@ def exit_code(reports: list[Report], *, interrupted: bool) -> int:
     """As pytest would say it."""
     if interrupted:
         return ExitCode.INTERRUPTED
-    if any(report.finished.bugs for report in reports):
+    found = [report.finished for report in reports]
+    if any(one.bugs for one in found):
         return ExitCode.BUGS_FOUND
-    tested = any(report.tested or report.finished.runs for report in reports)
+    tested = sum(one.tested + one.runs for one in found)
     return ExitCode.NOTHING_FOUND if tested else ExitCode.NOTHING_TESTED
 
 

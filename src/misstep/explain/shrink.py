@@ -41,11 +41,11 @@ def shrink(
     states, actions = case.run.states, case.run.actions
     end = len(actions) if case.run.outcome in ("stuck", "illegal") else len(actions) - 1
     good, bad = end + 1, 0
-    found, judgement = case, panel.test(case)
+    found, (judgement, _) = case, panel.test(case)
     while good - bad > 1:
         middle = (good + bad) // 2
         candidate = _case(lab, states[middle])
-        word = None if candidate is None else panel.test(candidate)
+        word = None if candidate is None else panel.test(candidate)[0]
         if candidate is not None and word is not None and word.is_bug:
             bad, found, judgement = middle, candidate, word
         else:

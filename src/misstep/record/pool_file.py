@@ -1,6 +1,6 @@
 """Pool files: test states with their origin, one JSON object a line; ours and those of other tools."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -11,15 +11,40 @@ from misstep.record.store import Log, cut_lines, read_lines
 from misstep.task import Task
 
 
+class PoolKeeper:
+    """Appends entries to a log, unless it has them: `already` is how many that are.
+
+    `about` is said in the first line, such as how the pool was made.
+    """
+
+    def __init__(
+        self,
+        append: Callable[[dict[str, object]], None],
+        *,
+        already: int = 0,
+        about: Mapping[str, object] | None = None,
+    ) -> None:
+        self._append, self._written, self._about = append, already, dict(about or {})
+
+    def keep(self, entry: PoolEntry) -> None:
+        """Writes an entry."""
+        if entry.id < self._written:
+            return
+        walk = [action.name for action in entry.walk]
+        line = {"id": entry.id, "facts": entry.state.facts, "parent": entry.parent, "walk": walk}
+        if entry.rng is not None:
+            line["rng"] = f"{entry.rng:016x}"
+        self._append(line if entry.id else {**line, **self._about})
+        self._written = entry.id + 1
+
+
 class PoolWriter:
-    """Appends entries to a pool file; an entry is on its way to the disk before `write` returns.
+    """A pool file of its own; an entry is on its way to the disk before `write` returns.
 
     The first line also says how the pool was made (`made_by`): continuing it with other settings is noticed.
     """
 
     def __init__(self, path: Path, *, made_by: Mapping[str, object], keep: int = 0) -> None:
-        self._made_by = dict(made_by)
-        self._written = keep
         try:
             if keep:
                 cut_lines(path, keep=keep)
@@ -30,14 +55,7 @@ class PoolWriter:
             raise InputError(
                 f"{path}: cannot write the pool: {error.strerror}; choose another --out"
             ) from None
-
-    def write(self, entry: PoolEntry) -> None:
-        """Appends one line, unless the file has it. A full disk loses nothing of what was written before."""
-        if entry.id < self._written:
-            return
-        about = {"made_by": self._made_by} if entry.id == 0 else {}
-        self._log.append({**entry.as_json(), **about})
-        self._written = entry.id + 1
+        self.write = PoolKeeper(self._log.append, already=keep, about={"made_by": dict(made_by)}).keep
 
     def __enter__(self) -> Self:
         return self

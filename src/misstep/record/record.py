@@ -10,15 +10,14 @@ bugs/ID.json  certificates of bugs              cleared.jsonl   certificates of 
 import json
 import platform
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from misstep.config import Config
 from misstep.errors import InputError
-from misstep.events import Event, PoolGrown, from_json, timeless
+from misstep.events import Event, Judged, from_json, timeless
 from misstep.judge import Verdict
-from misstep.pool import PoolEntry
 from misstep.record.store import DirectoryStore, MemoryStore, Store, free_directory, read_object
 
 TASK, DOMAIN, PROBLEM, MODEL, CONFIG, ENVIRONMENT, EVENTS, POOL, ANSWERS, BUGS, CLEARED, EVIDENCE = (
@@ -49,23 +48,16 @@ class Record:
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        self.where = store.where
+        """How messages call the record."""
+        self.path = store.path if isinstance(store, DirectoryStore) else None
+        """The directory, None in memory."""
         self.answers: deque[dict[str, Any]] = deque()
         """What was found out before the test was stopped, in order."""
         self._repeated: deque[dict[str, Any]] = deque()
         self._repeated_clearances: deque[dict[str, Any]] = deque()
         self._events = 0
         self._clearances = 0
-        self._entries = 0
-
-    @property
-    def where(self) -> str:
-        """How messages call the record."""
-        return self.store.where
-
-    @property
-    def path(self) -> Path | None:
-        """The directory, None in memory."""
-        return self.store.path if isinstance(self.store, DirectoryStore) else None
 
     @classmethod
     def in_memory(cls) -> "Record":
@@ -101,8 +93,8 @@ class Record:
             )
         return record
 
-    def begin(self, config: Config, *, environment: Mapping[str, object], files: Mapping[str, str]) -> None:
-        """Writes what the test was asked and what it is about."""
+    def begin(self, config: str, *, environment: Mapping[str, object], files: Mapping[str, str]) -> None:
+        """Writes what the test was asked, as TOML, and what it is about."""
         about = {
             "format": FORMAT,
             "python": platform.python_version(),
@@ -111,25 +103,28 @@ class Record:
         }
         for name, text in files.items():
             self.store.write(name, text)
-        self.store.write(CONFIG, config.to_toml())
+        self.store.write(CONFIG, config)
         self.store.write(ENVIRONMENT, json.dumps(about) + "\n")
 
     def resume(self) -> None:
         """Gets ready to go on: what is there already is repeated, not written again."""
         self._repeated = deque(self.store.lines(EVENTS))
         self.answers = deque(self.store.lines(ANSWERS))
-        self._entries = len(self.store.lines(POOL))
         self.store.cut(EVENTS, len(self._repeated))
         self.store.cut(ANSWERS, len(self.answers))
-        self.store.cut(POOL, self._entries)
         self._repeated_clearances = deque(self.store.lines(CLEARED))
         self.store.cut(CLEARED, len(self._repeated_clearances))
 
     def event(self, event: Event) -> None:
         """Logs an event."""
-        if isinstance(event, PoolGrown):
-            return
         line = event.as_json()
+        if self._repeated:
+            self._log_again(line)
+        else:
+            self.store.append(EVENTS, line)
+
+    def _log_again(self, line: dict[str, Any]) -> None:
+        """Compares an event with the one that the log has in its place, as long as it has one."""
         if self._repeated:
             before = self._repeated.popleft()
             if timeless(before) == timeless(line):
@@ -143,7 +138,6 @@ class Record:
             self._repeated.clear()  # from here on the stopped test knew less
             self.store.cut(EVENTS, self._events)
         self.store.append(EVENTS, line)
-        self._events += 1
 
     def recall(self, key: str, /) -> dict[str, Any] | None:
         """What was found out about this question before the test was stopped; each answer once.
@@ -157,28 +151,30 @@ class Record:
             self.answers.clear()
         return None
 
-    def keep(self, answers: list[dict[str, Any]]) -> None:
-        """Keeps what was found out, for a test that goes on later."""
+    def write_down(
+        self, event: Judged, certificate: Mapping[str, Any] | None, answers: Sequence[Mapping[str, Any]]
+    ) -> None:
+        """Writes what a verdict rests on, and then the event that reports it."""
+        line, store, is_bug = event.as_json(), self.store, event.verdict is Verdict.BUG
+        is_known = bool(self._repeated_clearances or self._repeated)
         for answer in answers:
-            self.store.append(ANSWERS, answer)
-
-    def keep_entry(self, entry: PoolEntry) -> None:
-        """Writes an entry of the pool, unless it is there already."""
-        if entry.id >= self._entries:
-            self.store.append(POOL, entry.as_json())
-
-    def certificate(self, name: str, verdict: Verdict, certificate: Mapping[str, Any]) -> None:
-        """Writes the certificate of a bug or of a clearance."""
-        if verdict is Verdict.BUG:
-            self.bug(name, certificate)
+            store.append(ANSWERS, answer)
+        if certificate is not None and is_bug:
+            store.write(f"{BUGS}/{event.id}.json", json.dumps(certificate, indent=1) + "\n")
+        elif certificate is not None and is_known:
+            self._clear_again(certificate)
+        elif certificate is not None:
+            store.append(CLEARED, certificate)
+        if is_known:
+            self._log_again(line)
         else:
-            self.cleared(certificate)
+            store.append(EVENTS, line)
 
     def bug(self, name: str, certificate: Mapping[str, Any]) -> None:
         """Writes the certificate of a bug."""
         self.store.write(f"{BUGS}/{name}.json", json.dumps(certificate, indent=1) + "\n")
 
-    def cleared(self, certificate: Mapping[str, Any]) -> None:
+    def _clear_again(self, certificate: Mapping[str, Any]) -> None:
         """Writes the certificate of a clearance, unless it is there already."""
         if self._repeated_clearances:
             if self._repeated_clearances.popleft() == certificate:
@@ -187,7 +183,6 @@ class Record:
             self._repeated_clearances.clear()
             self.store.cut(CLEARED, self._clearances)
         self.store.append(CLEARED, certificate)
-        self._clearances += 1
 
     def config(self) -> Config:
         """What was asked."""

@@ -16,7 +16,6 @@ from misstep.judge import Judgement, Objective, judge
 from misstep.lab import Lab
 from misstep.loading import recorded_task
 from misstep.oracle import Case
-from misstep.plugins import make_part
 from misstep.policy import Policy
 from misstep.pool import PoolEntry
 from misstep.record.record import Record
@@ -45,7 +44,7 @@ class Replay:
             )
         bench = set_up(config.replace(policy=named), Budget(), task=task)
         lab = Lab(task=task, graph=bench.graph, max_steps=config.max_steps, seed=config.seed)
-        return cls(record, config, task, bench.policy, lab, make_part("objective", config.objective))
+        return cls(record, config, task, bench.policy, lab, bench.objective)
 
     def bugs(self, name: str | None = None) -> dict[str, dict[str, Any]]:
         """The certificates of bugs by id, or only one of them."""

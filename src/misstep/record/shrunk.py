@@ -39,8 +39,7 @@ class ShrunkBug:
 def shrink_bug(again: Replay, bug: str) -> ShrunkBug:
     """Shrinks a bug of a record and writes what it finds beside it. InputError where the bug is fixed."""
     lab, certificate = again.lab, again.record.bug_named(bug)
-    for entry in read_entries(again.record.store.lines(POOL), again.task, where=again.record.where):
-        lab.add_to_pool(entry)
+    lab.add_to_pool(read_entries(again.record.store.lines(POOL), again.task, where=again.record.where))
     (found,) = again.ask({bug: certificate})
     if found.status not in ("bug", "changed"):
         raise InputError(
@@ -55,6 +54,7 @@ def shrink_bug(again: Replay, bug: str) -> ShrunkBug:
         lab,
         shrunk.case,
         shrunk.judgement,
+        lab.known(shrunk.case.state),
         objective=again.objective,
         fault=localise(lab, shrunk.case),
         id=name,

@@ -106,6 +106,7 @@ class DirectoryStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.where = str(path)
         self._logs: dict[str, Log] = {}
 
     @classmethod
@@ -122,11 +123,6 @@ class DirectoryStore:
         except OSError as error:
             raise InputError(f"{path}: cannot write there: {error.strerror}; choose another --out") from None
         return store
-
-    @property
-    def where(self) -> str:
-        """The path."""
-        return str(self.path)
 
     def append(self, log: str, line: Mapping[str, object]) -> None:
         """Appends a line."""

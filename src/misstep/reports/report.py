@@ -74,6 +74,8 @@ class Report:
     def __init__(self, record: Record, *, tally: Tally | None = None) -> None:
         self.record = record
         self.tally = tally or _added_up(record)
+        self.finished = self.tally.finished or Finished(**self.tally.counts())
+        """The counts; of a test that is under way or was killed, those so far."""
 
     @classmethod
     def read(cls, folder: str | Path) -> "Report":
@@ -84,11 +86,6 @@ class Report:
     def bugs(self) -> list[Bug]:
         """The bugs in the order in which they were found."""
         return [Bug(event, self.record.bug_named(str(event.id)), self.record) for event in self.tally.bugs]
-
-    @property
-    def finished(self) -> Finished:
-        """The counts; of a test that is under way or was killed, those so far."""
-        return self.tally.finished or Finished(**self.tally.counts())
 
     @property
     def tested(self) -> int:

@@ -4,8 +4,6 @@ Results go to standard output, progress and warnings to standard error.
 """
 
 import sys
-from types import TracebackType
-from typing import Self
 
 from misstep.bound import cost_text
 from misstep.events import Event, Judged, PoolGrown, Ran, Warned
@@ -48,13 +46,12 @@ class Terminal:
 
     def end(self, report: Report, *, interrupted: bool = False) -> None:
         """The counts, also of a test that was interrupted."""
-        self._status.erase()
         if self._silent:
             return
         if interrupted:
             print("interrupted; so far:")
         if not self._quiet:
-            for family in report.families[:_SHOWN]:
+            for family in report.finished.families[:_SHOWN]:
                 print(family_line(family))
         for line in summary_lines(report):
             print(line)
@@ -62,11 +59,15 @@ class Terminal:
             self._pointers(report)
         sys.stdout.flush()
 
+    def erase(self) -> None:
+        """Clears the status line, so that an error message starts on a clean one."""
+        self._status.erase()
+
     def _pointers(self, report: Report) -> None:
         seed = "" if report.tally.started is None else f" (seed {report.tally.started.seed})"
         print(f"record    {report.record.path}{seed}")
-        if report.families:
-            bug = report.families[0].representative
+        if report.finished.families:
+            bug = report.finished.families[0].representative
             print(f"next      misstep show {report.record.path} {bug}")
 
     def _bug(self, bug: Judged) -> None:
@@ -96,15 +97,7 @@ class Terminal:
         counts = self.tally.counts()
         words = [self.name]
         words += [f"runs {counts['runs']}"] if counts["runs"] else [f"pool {counts['pool']}"]
-        words += [f"tested {counts['tested']}", f"bugs {counts['qualitative'] + counts['quantitative']}"]
+        words += [f"tested {counts['tested']}", f"bugs {counts['bugs']}"]
         words += [f"cleared {counts['cleared']}", f"unknown {counts['unknown']}"]
         words.append(clock(at) if self._seconds is None else f"{clock(max(0.0, self._seconds - at))} left")
         return " · ".join(words)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._status.erase()
