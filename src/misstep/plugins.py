@@ -23,7 +23,18 @@ from misstep.support.suggest import did_you_mean
 # Options count or limit something; more than this means a typing error.
 _MAX_NUMBER = 2**31
 _OURS = "misstep"
-KINDS = ("search", "heuristic", "policy", "fuzzer", "bias", "oracle", "objective")
+KINDS = (
+    "search",
+    "heuristic",
+    "policy",
+    "fuzzer",
+    "bias",
+    "oracle",
+    "objective",
+    "safety-policy",
+    "safety-fuzzer",
+    "decider",
+)
 
 T = TypeVar("T")
 
@@ -215,8 +226,9 @@ def _entries(kind: str) -> dict[str, list[EntryPoint]]:
 @cache
 def _installed(kind: str) -> dict[str, list[EntryPoint]]:
     """Looking through all installed packages takes a while, and they do not change meanwhile."""
+    group = f"misstep.{kind.replace('-', '_')}"  # names of groups have no hyphens
     found: dict[str, list[EntryPoint]] = {}
-    for entry in entry_points(group=f"misstep.{kind}"):
+    for entry in entry_points(group=group):
         found.setdefault(entry.name, []).append(entry)
     return found
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from itertools import islice
-from typing import Protocol, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 from misstep._core import Action, NativePolicy, State, StateBatch
 from misstep.answers.answer import ActionNames, likeliest
@@ -94,22 +94,21 @@ def argmax(policy: Callable[[StateBatch], Sequence[Probabilities | Action | str 
     return ArgmaxPolicy(policy)
 
 
-def make_policy_part(text: str) -> PolicyPart:
+def make_policy_part(text: str, *, kind: str = "policy") -> Any:
     """The part of `NAME:VALUE` or `NAME:VALUE,option=value,...`.
 
     VALUE is the first option of the part. File names may hold anything, so `,option=value` is taken off the
     end only where the part has an option of this name; all that is before is VALUE.
     """
     name, _, rest = text.partition(":")
-    cls = part_class("policy", name)
+    cls = part_class(kind, name)
     options = [field for field in fields(cls) if field.init]
     value, given = split_options(rest, [field.name for field in options[1:]], where=f"policy `{text}`")
     if value and not options:
         raise InputError(f"policy `{name}` takes no value, but `{value}` was given; write `{name}`")
     if not value and options and options[0].default is MISSING:
         raise InputError(f"policy `{name}` needs a value; write `{name}:{options[0].name.upper()}`")
-    part: PolicyPart = build_part("policy", name, {options[0].name: value} | given if value else given)
-    return part
+    return build_part(kind, name, {options[0].name: value} | given if value else given)
 
 
 def wants_unit_cost(part: "Policy | PolicyPart") -> bool:

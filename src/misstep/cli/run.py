@@ -52,7 +52,7 @@ def run(
     if not quiet:
         warn(bench.warnings)
     graph, task = bench.graph, bench.task
-    runs = graph.run(task.batch([task.initial_state]), max_steps=config.max_steps, budget=budget)
+    runs = graph.run(task.batch([task.initial_state]), max_steps=config.longest_run, budget=budget)
     found = runs[0] if runs else None
     reason = None if found is None else reason_of_run(bench.policy, found)
     spent = time.perf_counter() - start
