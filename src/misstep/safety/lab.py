@@ -8,7 +8,7 @@ from misstep._core import Budget, JaniGame
 from misstep.bound import NEVER, Bound
 from misstep.claim import Claim
 from misstep.errors import PolicyError
-from misstep.knowledge import Knowledge, UnsoundClaim
+from misstep.lab import Knowledge, UnsoundClaim
 from misstep.safety.evidence import BadEvidence, Book, Refutation, RefutationLine, Strategy, StrategyLine
 from misstep.safety.model import SafetyTask, StateDict
 

@@ -83,7 +83,7 @@ class Onnx(_Described):
 
 @dataclass(frozen=True)
 class Torch(_Described):
-    """Weights saved by PyTorch or as safetensors, the activation is named by a file or an option; no code is run."""
+    """Weights saved by PyTorch or as safetensors; a file or an option names the activation."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from misstep._core import Budget, SafetyPolicy
 from misstep.errors import InputError, PolicyError
 from misstep.events import Family, Misstep, Ran, Warned
 from misstep.judge import Judgement, Verdict
+from misstep.lab import Known
 from misstep.oracle import Panel
 from misstep.plugins import make_part
 from misstep.record.record import MODEL
@@ -32,6 +33,12 @@ _FAILURES = 10
 _LIMITS = ("seconds", "memory", "stopped", "expansions")
 
 
+class NoClock:
+    """Policies are asked inside the native game, which does not look at the clock."""
+
+    policy_seconds = 0.0
+
+
 @dataclass(slots=True, kw_only=True)
 class ModelSubject:
     """One policy on one model. A case is a state on an unsafe run, from the end of the run to its start."""
@@ -46,6 +53,7 @@ class ModelSubject:
     write: Callable[[dict[str, Any]], None] = lambda block: None
     """Keeps evidence; called before the certificates that refer to it are made."""
     panel: Panel[ModelState, ModelCase] = field(init=False)
+    meter: NoClock = field(default_factory=NoClock)
     outcomes: Counter[str] = field(default_factory=Counter)
     """How many runs ended in which way."""
     _shield: ShieldReport | None = None
@@ -55,16 +63,6 @@ class ModelSubject:
     def __post_init__(self) -> None:
         objective = make_part("objective", "quantitative")  # safe costs nothing, unsafe costs infinity
         self.panel = Panel(self.lab, [(self.lab.name, DeciderOracle(self.lab))], objective=objective)
-
-    @property
-    def knowledge(self) -> ModelLab:
-        """The lab."""
-        return self.lab
-
-    @property
-    def policy_seconds(self) -> float:
-        """Policies are asked inside the native game, which does not look at the clock."""
-        return 0.0
 
     def cases(self, clock: Clock, tell: Tell, /) -> Iterator[ModelCase]:
         """Draws runs of the policy; the states of unsafe ones that were no case before."""
@@ -87,7 +85,14 @@ class ModelSubject:
         if self.shield:
             self._shield = self._behind_shield(starts)
 
-    def find(self, case: ModelCase, judgement: Judgement, about: Mapping[str, Any], /) -> Finding:
+    def find(
+        self,
+        case: ModelCase,
+        judgement: Judgement,
+        known: Known[ModelState],
+        about: Mapping[str, Any],
+        /,
+    ) -> Finding:
         """The fault, if the decision in this very state is one, and the certificate."""
         s = case.state.number
         fault = None
@@ -114,6 +119,7 @@ class ModelSubject:
             )
         return Finding(
             judgement=judgement,
+            best=known.bound,
             fault=None if fault is None else self._misstep(fault),
             certificate=certificate,
         )
