@@ -138,14 +138,6 @@ def test_a_goal_ends_the_play_but_not_where_it_is_unsafe() -> None:
         check_proof(changed(CLEARED, goal=goal))
 
 
-def test_a_clearance_may_show_the_run_that_it_is_about() -> None:
-    shown = changed(CLEARED, trace=[0, 2, 3], decisions=[[0, "go"], [2, "go"]])
-    assert check(shown, MODEL).words == (POLICY_WORD,)
-    elsewhere = changed(BUG, safe=[0, 1], strategy=[[0, 0, "stay"], [1, 0, "back"]])
-    with pytest.raises(Refused, match="not on the run"):
-        check(elsewhere, MODEL)
-
-
 def test_constants_that_a_certificate_states_are_used() -> None:
     higher = changed(CLEARED, constants={"TOP": 2}, states=STATES[:3], refutation=[[2, 0, [["go", 2]]]])
     with pytest.raises(Refused, match="not refuted before"):
