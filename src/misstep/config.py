@@ -96,7 +96,12 @@ class Config:
     longest_run: int = field(init=False, repr=False, compare=False, default=10_000)
     """The steps after which a run is cut off."""
 
+    longest_run: int = field(init=False, repr=False, compare=False, default=0)
+    """The steps after which a run is cut off."""
+
     def __post_init__(self) -> None:
+        longest = self.max_steps or (1_000 if self.model is not None else 10_000)
+        object.__setattr__(self, "longest_run", longest)
         object.__setattr__(self, "is_safety", self.model is not None)
         named = self.model or self.problem or self.domain
         object.__setattr__(self, "subject", "task" if named is None else named.name)

@@ -7,8 +7,8 @@ from typing import Any, Protocol, TypeAlias, cast
 
 from misstep._core import Action, NativePolicy, State, StateBatch
 from misstep.answers.answer import ActionNames, likeliest
-from misstep.errors import InputError
-from misstep.plugins import build_part, part_class, split_options
+from misstep.errors import InputError, PartError
+from misstep.plugins import blaming, build_part, part_class, part_label, split_options
 from misstep.task import Task
 
 Probabilities: TypeAlias = Mapping[Action | str, float]
@@ -39,7 +39,12 @@ class PolicyPart(Protocol):
 def bind_policy(policy: "Policy | PolicyPart", task: Task) -> Policy:
     """The policy on a task, whether a part or a policy was given."""
     bind = getattr(policy, "bind", None)
-    bound: Policy = policy if bind is None else bind(task)  # type: ignore[assignment]
+    if bind is None and not callable(policy):
+        raise PartError(
+            f"{part_label('policy', policy)} can neither be called nor bound; a policy part has `bind(task)`"
+        )
+    with blaming("policy", policy, "it was bound to the task"):
+        bound: Policy = policy if bind is None else bind(task)  # type: ignore[assignment]
     return bound
 
 

@@ -222,12 +222,13 @@ def check_custom_objective(case: Case) -> None:
     if case.seed % 10:
         return
     case = with_clear_names(case)
-    graph = core.PolicyGraph(case.native, RandomPolicy(case), recheck=False)
-    settings = Settings(make_oracles(["landmarks+lookahead+perfect"]), objective=InPairs())
-    out = Memory()
-    pool = Fuzz(graph, Refined(max_idle_walks=50), NoBias(), seed=case.seed, size=5)
-    list(Campaign(case.native, graph, pool, settings, out=out).events())
-    for certificate in [*out.bugs.values(), *out.cleared.values()]:
+    options = {"policy": "object:test", "fuzzer": "refined:max_idle_walks=50", "pool": 5, "recheck": False}
+    config = Config(**options, seed=case.seed)
+    parts = {"oracle": make_oracles(["landmarks+lookahead+perfect"]), "objective": InPairs()}
+    session = Session(config, task=case.native, policy=RandomPolicy(case), parts=parts)
+    for _ in session.events():
+        pass
+    for certificate in [*session.record.bugs().values(), *session.record.store.lines(CLEARED)]:
         assert check(certificate, case.reference).words[-1].startswith("objective in-pairs: its values")
         check_truth(case.reference, certificate, known=case.exact)
 

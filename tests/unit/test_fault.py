@@ -16,9 +16,10 @@ DOMAIN = """(define (domain steps) (:requirements :strips :typing :action-costs)
   (:predicates (at ?p - place) (road ?a ?b - place)) (:functions (length ?a ?b - place) (total-cost))
   (:action go :parameters (?a ?b - place) :precondition (and (at ?a) (road ?a ?b))
     :effect (and (not (at ?a)) (at ?b) (increase (total-cost) (length ?a ?b)))))"""
-ROADS = {("s", "a"): 1, ("a", "g"): 1, ("s", "b"): 1, ("b", "g"): 5, ("b", "a"): 1, ("a", "trap"): 1, ("a", "s"): 1}
+ROADS = {"s a": 1, "a g": 1, "s b": 1, "b g": 5, "b a": 1, "a trap": 1, "a s": 1}
+MAP = " ".join(f"(road {road}) (= (length {road}) {cost})" for road, cost in ROADS.items())
 PROBLEM = f"""(define (problem p) (:domain steps) (:objects s a b g trap - place)
-  (:init (at s) (= (total-cost) 0) {" ".join(f"(road {x} {y}) (= (length {x} {y}) {c})" for (x, y), c in ROADS.items())})
+  (:init (at s) (= (total-cost) 0) {MAP})
   (:goal (at g)) (:metric minimize (total-cost)))"""
 
 

@@ -8,13 +8,13 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from misstep.knowledge import UnsoundClaim
 
 from misstep._core import Decider, JaniGame, SafetyFuzzer
 from misstep.bound import NEVER
 from misstep.bundled.models import generate
 from misstep.claim import Claim, Exhausted
 from misstep.formats.jani import JaniTask
-from misstep.lab import UnsoundClaim
 from misstep.reference.evidence import Evidence
 from misstep.reference.safety import check
 from misstep.safety.certificate import make_certificate
@@ -73,9 +73,7 @@ def test_faults_are_the_last_chance() -> None:
 def test_limits_make_possible_faults() -> None:
     lab = make_lab(max_expansions=0)
     run = unsafe_run(lab)
-    assert [lab.fault(s, following) for s, following in pairwise(run)] == [None] * (
-        len(run) - 1
-    )
+    assert [lab.fault(s, following) for s, following in pairwise(run)] == [None] * (len(run) - 1)
     assert lab.limits_hit == {"expansions"}
     assert lab.possible_faults  # its outcome is unsafe, the state itself undecided
     assert lab.claim(lab.state(run[0])) is None

@@ -1,7 +1,10 @@
 """`misstep parts`: which parts exist, and their options."""
 
 import dataclasses
-from typing import Annotated
+import shutil
+import textwrap
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -9,30 +12,75 @@ from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import Json
 from misstep.cli.output import emit_json
 
+if TYPE_CHECKING:
+    from misstep.plugins import OptionInfo, PartInfo
+
+_NARROWEST = 40
+
 
 def parts(
-    kind: Annotated[str | None, Parameter(help="Only this kind.")] = None, /, *, json: Json = False
+    kind: Annotated[str | None, Parameter(help="Only this kind, such as oracle or policy.")] = None,
+    /,
+    *,
+    json: Json = False,
 ) -> int:
     """Show the parts that can be named on the command line, with their options and defaults.
 
-    A part is written NAME:option=value,option=value; a value without a name is the first option.
-    Example: misstep parts search
+    A part is written NAME:option=value,option=value; a value without a name is the first option. Parts of
+    other packages are listed with the name of their package. Example: misstep parts search
     """
-    from misstep.plugins import KINDS, PartInfo, list_parts
+    from misstep.plugins import KINDS, list_parts
 
-    found: dict[str, list[PartInfo]] = {name: list_parts(name) for name in ([kind] if kind else KINDS)}
+    found = {name: list_parts(name) for name in ([kind] if kind else KINDS)}
     if json:
         emit_json({name: [dataclasses.asdict(part) for part in listed] for name, listed in found.items()})
         return ExitCode.NOTHING_FOUND
-    for name, listed in found.items():
-        print(f"{name}:")
+    width = max(_NARROWEST, shutil.get_terminal_size().columns)
+    for number, (name, listed) in enumerate(found.items()):
+        print(f"{name}:" if number == 0 else f"\n{name}:")
         for part in listed:
-            origin = "" if part.origin == "misstep" else f" (from {part.origin})"
-            first, *more = [line for line in part.help.splitlines() if line] or [""]
-            print(f"  {part.name:<11} {first}{origin}")
-            for line in more:
-                print(f"            {line}")
-            for option in part.options:
-                default = "" if option.default is None else f"={option.default}"
-                print(f"            :{option.name}{default}  {option.type}; {option.help}")
+            for line in _lines(part, width):
+                print(line)
     return ExitCode.NOTHING_FOUND
+
+
+def _lines(part: "PartInfo", width: int) -> Iterator[str]:
+    """The name with the first sentence beside it, everything else indented below."""
+    origin = "" if part.origin == "misstep" else f" (from {part.origin})"
+    if part.problem is not None:
+        yield from _wrapped(f"  {part.name:<12}", f"cannot be used: {part.problem}", width)
+        return
+    paragraphs = [" ".join(text.split()) for text in part.help.split("\n\n")]
+    yield from _wrapped(f"  {part.name:<12}", paragraphs[0] + origin, width)
+    for text in paragraphs[1:]:
+        yield from _wrapped(" " * 14, text, width)
+    for option in part.options:
+        yield from _wrapped(" " * 14, _option(option), width, hang=4)
+
+
+def _option(option: "OptionInfo") -> str:
+    default = " (needed)" if option.is_required else f"={_shown(option.default)}"
+    return f":{option.name}{default}  {option.type}; {option.help}"
+
+
+def _shown(default: object) -> str:
+    """A default as users type it."""
+    if isinstance(default, bool):
+        return str(default).lower()
+    if isinstance(default, float):
+        return f"{default:g}"
+    return "none" if default is None else str(default)
+
+
+def _wrapped(start: str, text: str, width: int, *, hang: int = 0) -> list[str]:
+    """The text behind the start, broken into lines of this width; names that are long get their own line."""
+    indent = " " * 14
+    lines = textwrap.wrap(
+        text,
+        width,
+        initial_indent=start if len(start) <= len(indent) else indent,
+        subsequent_indent=indent + " " * hang,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return lines if len(start) <= len(indent) else [start.rstrip(), *lines]

@@ -174,7 +174,7 @@ class Record:
     ) -> None:
         """Writes what a verdict rests on, and then the event that reports it."""
         line, store, is_bug = event.as_json(), self.store, event.verdict is Verdict.BUG
-        is_known = bool(self._repeated_lines.get(CLEARED) or self._repeated)
+        is_known = bool(self._repeated or self._repeated_lines.get(CLEARED))
         for answer in answers:
             store.append(ANSWERS, answer)
         if certificate is not None and is_bug:

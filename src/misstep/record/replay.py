@@ -12,6 +12,7 @@ from misstep.budget import Budget
 from misstep.claim import plan_claim
 from misstep.config import Config
 from misstep.errors import InputError
+from misstep.explain.words import does
 from misstep.judge import Judgement, Objective, judge
 from misstep.lab import Lab
 from misstep.loading import recorded_task
@@ -19,7 +20,6 @@ from misstep.oracle import Case
 from misstep.policy import Policy
 from misstep.pool import PoolEntry
 from misstep.record.record import Record
-from misstep.reports.words import does
 from misstep.task import Task
 
 if TYPE_CHECKING:

@@ -83,14 +83,14 @@ class Report:
         return cls(Record.open(Path(folder)))
 
     @cached_property
-    def is_safety(self) -> bool:
-        """Whether a JANI model was tested."""
-        return self.record.config().is_safety
-
-    @cached_property
     def bugs(self) -> list[Bug]:
         """The bugs in the order in which they were found."""
         return [Bug(event, self.record.bug_named(str(event.id)), self.record) for event in self.tally.bugs]
+
+    @property
+    def is_safety(self) -> bool:
+        """Whether a JANI model was tested."""
+        return self.record.config().is_safety
 
     @property
     def tested(self) -> int:

@@ -3,10 +3,10 @@
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from misstep.explain.words import does
 from misstep.loading import recorded_task
 from misstep.record.record import Record
 from misstep.record.replay import Replay, Replayed
-from misstep.reports.words import does
 from misstep.task import Task
 
 if TYPE_CHECKING:

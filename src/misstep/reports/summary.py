@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from misstep.events import Family
+from misstep.explain.words import does
 from misstep.reports.report import Report
-from misstep.reports.words import does
 
 
 def report_json(report: Report) -> dict[str, Any]:

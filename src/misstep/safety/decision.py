@@ -54,7 +54,9 @@ class Decision:
         lab, config, record = self.lab, self.config, Record.create(path)
         digest = hashlib.sha256(lab.task.files.model.encode()).hexdigest()
         environment = {"misstep": __version__, "seed": config.seed, "model_sha256": digest}
-        record.begin(config.absolute().to_toml(), environment=environment, files={MODEL: lab.task.files.model})
+        record.begin(
+            config.absolute().to_toml(), environment=environment, files={MODEL: lab.task.files.model}
+        )
         record.event(
             Started(task=config.subject, policy=config.policy, seed=config.seed, oracles=(config.decider,))
         )
@@ -69,7 +71,7 @@ class Decision:
                 lab.game,
                 self.state,
                 verdict="safe" if self.verdict == "safe" else "cleared",
-                oracle=lab.name,
+                decider=lab.name,
                 task=config.subject,
                 policy=config.policy,
                 seed=config.seed,

@@ -59,7 +59,7 @@ class _Described:
     """A network or tree ensemble behind a .jani2nnet file, which says what it is."""
 
     file: Path = option(Path(), "the .jani2nnet file that describes it")
-    activation: str | None = option(None, "of PyTorch weights, where neither file names it: relu, tanh, ...")
+    activation: str | None = option(None, "between the layers of PyTorch weights, where no file names it")
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -83,7 +83,7 @@ class Onnx(_Described):
 
 @dataclass(frozen=True)
 class Torch(_Described):
-    """Weights saved by PyTorch or as safetensors; no code of the file is run."""
+    """Weights saved by PyTorch or as safetensors; a file or an option names the activation."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ _FAILURES = 10
 _LIMITS = ("seconds", "memory", "stopped", "expansions")
 
 
-class Untimed:
+class NoClock:
     """Policies are asked inside the native game, which does not look at the clock."""
 
     policy_seconds = 0.0
@@ -52,8 +52,8 @@ class ModelSubject:
     shield: bool = False
     write: Callable[[dict[str, Any]], None] = lambda block: None
     """Keeps evidence; called before the certificates that refer to it are made."""
-    meter: Untimed = field(default_factory=Untimed)
     panel: Panel[ModelState, ModelCase] = field(init=False)
+    meter: NoClock = field(default_factory=NoClock)
     outcomes: Counter[str] = field(default_factory=Counter)
     """How many runs ended in which way."""
     _shield: ShieldReport | None = None
@@ -86,7 +86,12 @@ class ModelSubject:
             self._shield = self._behind_shield(starts)
 
     def find(
-        self, case: ModelCase, judgement: Judgement, known: Known[ModelState], about: Mapping[str, Any], /
+        self,
+        case: ModelCase,
+        judgement: Judgement,
+        known: Known[ModelState],
+        about: Mapping[str, Any],
+        /,
     ) -> Finding:
         """The fault, if the decision in this very state is one, and the certificate."""
         s = case.state.number
@@ -109,6 +114,7 @@ class ModelSubject:
                 s,
                 verdict=str(judgement.verdict),
                 fault=fault,
+                decider=self.lab.name,
                 **about,
             )
         return Finding(

@@ -5,7 +5,7 @@ from typing import Any
 
 from misstep.errors import InputError
 from misstep.record.record import EVIDENCE, MODEL, Record
-from misstep.record.verify import Verified, certificates
+from misstep.record.verified import Verified, certificates
 from misstep.reference.checked import Refused
 from misstep.reference.evidence import Evidence
 from misstep.reference.safety import check
