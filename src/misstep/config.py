@@ -93,9 +93,6 @@ class Config:
     """Whether a JANI model is tested."""
     subject: str = field(init=False, repr=False, compare=False, default="task")
     """The name of what is tested, for people."""
-    longest_run: int = field(init=False, repr=False, compare=False, default=10_000)
-    """The steps after which a run is cut off."""
-
     longest_run: int = field(init=False, repr=False, compare=False, default=0)
     """The steps after which a run is cut off."""
 
@@ -105,7 +102,6 @@ class Config:
         object.__setattr__(self, "is_safety", self.model is not None)
         named = self.model or self.problem or self.domain
         object.__setattr__(self, "subject", "task" if named is None else named.name)
-        object.__setattr__(self, "longest_run", self.max_steps or (1_000 if self.is_safety else 10_000))
         self._check_kind()
         self._check_numbers()
 

@@ -171,11 +171,6 @@ class ModelLab(Knowledge[ModelState]):
         if not proven:
             raise UnsoundClaim(f"{claim.oracle}: what it says of the state {claim.state} is not proven")
 
-    def take_answers(self) -> list[dict[str, Any]]:
-        """None: decisions are fast, so a test that goes on later makes them again."""
-        self._answers.clear()
-        return []
-
     def fault(self, s: int, taken: int) -> Fault | None:
         """The fault of a state on an unsafe run, if its decision is proven to be one.
 
