@@ -34,7 +34,9 @@ class Config:
     domain: Path | None = option(None, "A PDDL domain, or a SAS file without a problem.")
     problem: Path | None = option(None, "A PDDL problem.")
     model: Path | None = option(None, "A JANI model.")
-    policy: str = option("", "NAME:VALUE such as asnet:FILE; `misstep parts policy` shows all.")
+    policy: str = option(
+        "", "NAME:VALUE such as asnet:FILE, on models nnet:FILE; see `misstep parts policy`, `safety-policy`."
+    )
 
     pool: int = option(100, "How many states to test.")
     pool_file: Path | None = option(None, "Test exactly the states of this pool.")

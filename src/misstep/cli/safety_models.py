@@ -50,7 +50,9 @@ def train(
     out: Annotated[Path, Parameter(help="The .jani2nnet file to write; the network goes beside it.")],
     hidden: Annotated[
         tuple[int, ...],
-        Parameter(validator=Number(gt=0, lte=MAX_WIDTH), help="Sizes of the hidden layers."),
+        Parameter(
+            validator=Number(gt=0, lte=MAX_WIDTH), consume_multiple=True, help="Sizes of the hidden layers."
+        ),
     ] = (32, 32),
     steps: Annotated[
         int, Parameter(validator=Count, help="Steps of the policy in its environment.")

@@ -58,7 +58,9 @@ def exit_code(reports: list[Report], *, interrupted: bool) -> int:
     found = [report.finished for report in reports]
     if any(one.bugs for one in found):
         return ExitCode.BUGS_FOUND
-    tested = sum(one.tested + one.runs for one in found)
+    # Runs in which the policy failed to answer test nothing.
+    failed = sum(one.extra.get("outcomes", {}).get("failed", 0) for one in found)
+    tested = sum(one.tested + one.runs for one in found) - failed
     return ExitCode.NOTHING_FOUND if tested else ExitCode.NOTHING_TESTED
 
 
