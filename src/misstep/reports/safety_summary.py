@@ -43,11 +43,13 @@ def safety_lines(report: Report) -> list[str]:
     """The counts for people."""
     found, extra = report.finished, report.finished.extra
     ends = ", ".join(f"{count} {_END.get(name, name)}" for name, count in extra.get("outcomes", {}).items())
+    radius = report.record.config().radius
+    within = "" if radius is None else f" with at most {radius} deviations from the policy"
     lines = [
         f"{found.unsafe_runs} of {found.runs} runs are unsafe; {found.tested} states on them were tested",
-        f"bugs      {found.bugs}: a safe course exists, the policy can leave it",
+        f"bugs      {found.bugs}: a safe course exists{within}, the policy can leave it",
         f"faults    {found.faults}: decisions after which nobody can avoid unsafe states",
-        f"cleared   {found.cleared}: proven that no safe course exists",
+        f"cleared   {found.cleared}: proven that no safe course exists{within}",
         f"unknown   {found.unknown}: neither was proven",
     ]
     if ends:

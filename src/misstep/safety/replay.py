@@ -174,7 +174,8 @@ class ShrunkModelBug:
         """What was found, in words."""
         fault = self.certificate["fault"]
         instead = "" if fault is None else f": {fault['action']} instead of {fault['alternative']}"
-        return f"the last safe state of the run, {self.steps_on_run} steps further on{instead}"
+        many = "1 step" if self.steps_on_run == 1 else f"{self.steps_on_run} steps"
+        return f"the last safe state of the run, {many} further on{instead}"
 
     def as_json(self) -> dict[str, Any]:
         """As `misstep shrink --json` prints it."""
