@@ -13,8 +13,8 @@ from misstep.fuzz import Fuzz
 from misstep.judge import Objective
 from misstep.loading import load_task
 from misstep.oracle import OraclePart, make_oracles
-from misstep.plugins import make_part
-from misstep.policy import Policy, PolicyPart, bind_policy, make_policy_part, wants_unit_cost
+from misstep.plugins import make_part, make_policy_part
+from misstep.policy import Policy, PolicyPart, bind_policy
 from misstep.pool import PoolEntry
 from misstep.record.pool_file import read_pool
 from misstep.task import Task
@@ -72,7 +72,7 @@ def set_up(
         if not config.policy:
             raise InputError("there is no policy to test; give one as NAME:VALUE, such as asnet:FILE")
         policy = make_policy_part(config.policy)
-    unit_cost = config.unit_cost or wants_unit_cost(policy)
+    unit_cost = config.unit_cost or bool(getattr(policy, "unit_cost", False))
     loaded = task or load_task(config.domain, config.problem, unit_cost=unit_cost, budget=budget)
     bound = guarded(bind_policy(policy, loaded), loaded)
     graph = PolicyGraph(loaded, bound, recheck=config.recheck, seed=config.seed)

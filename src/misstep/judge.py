@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
-from typing import Protocol
+from typing import Protocol, cast
 
 from misstep.bound import Bound, cost_text
 from misstep.errors import PartError
@@ -70,7 +70,13 @@ def objective_values(objective: Objective, costs: Iterable[float]) -> tuple[tupl
     PartError where these cannot be values of a monotone function that is never negative: whatever the judge
     concluded from them would be wrong.
     """
-    values = tuple((cost, _value(objective, cost)) for cost in costs)
+    costs = tuple(costs)
+    try:
+        given: list[object] = [objective.value(cost) for cost in costs]
+    except Exception:
+        with blaming("objective", objective, f"it was asked about {', '.join(map(cost_text, costs))}"):
+            raise
+    values = tuple((cost, _number(objective, cost, value)) for cost, value in zip(costs, given, strict=True))
     for (less, low), (more, high) in pairwise(sorted(set(values))):
         if high < low or less == more:
             raise PartError(
@@ -80,14 +86,9 @@ def objective_values(objective: Objective, costs: Iterable[float]) -> tuple[tupl
     return values
 
 
-def _value(objective: Objective, cost: float) -> float:
-    try:
-        value: object = objective.value(cost)
-    except Exception:
-        with blaming("objective", objective, f"it was asked about the cost {cost_text(cost)}"):
-            raise
-    if isinstance(value, float) and value >= 0:  # not true for NaN
-        return value
+def _number(objective: Objective, cost: float, value: object) -> float:
+    if type(value) in (int, float) and cast(float, value) >= 0:  # not true for NaN
+        return cast(float, value)
     number = as_number(value)
     if number is None or number < 0:
         raise PartError(
