@@ -80,7 +80,15 @@ def set_up(
     if unit_cost and not config.unit_cost:
         warnings.insert(0, "the policy was made for unit costs: every action counts as 1")
     given = parts or {}
-    texts = {"objective": config.objective, "fuzzer": config.fuzzer or "refined", "bias": config.bias}
-    made = {kind: given.get(kind) or make_part(kind, text) for kind, text in texts.items()}
-    oracles = given.get("oracle") or make_oracles(config.oracle)
-    return Bench(config, loaded, bound, graph, unit_cost, tuple(warnings), **made, oracles=oracles)
+    return Bench(
+        config,
+        loaded,
+        bound,
+        graph,
+        unit_cost,
+        tuple(warnings),
+        objective=given.get("objective") or make_part("objective", config.objective),
+        fuzzer=given.get("fuzzer") or make_part("fuzzer", config.fuzzer or "refined"),
+        bias=given.get("bias") or make_part("bias", config.bias),
+        oracles=given.get("oracle") or make_oracles(config.oracle),
+    )

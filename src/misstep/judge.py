@@ -56,7 +56,7 @@ def judge(run: Bound, best: Bound, *, objective: Objective) -> Judgement:
     """A bug iff the policy surely does worse than is surely possible; cleared iff it surely does not."""
     ends = (run.lo, run.hi, best.lo, best.hi)
     values = objective_values(objective, ends)
-    run_lo, run_hi, best_lo, best_hi = (value for _, value in values)
+    (_, run_lo), (_, run_hi), (_, best_lo), (_, best_hi) = values
     if run_lo > best_hi:
         return Judgement(Verdict.BUG, Bound(run_lo - best_hi, run_hi - best_lo), values)
     if run_hi <= best_lo:
@@ -76,7 +76,11 @@ def objective_values(objective: Objective, costs: Iterable[float]) -> tuple[tupl
     except Exception:
         with blaming("objective", objective, f"it was asked about {', '.join(map(cost_text, costs))}"):
             raise
-    values = tuple((cost, _number(objective, cost, value)) for cost, value in zip(costs, given, strict=True))
+    numbers = []
+    for cost, value in zip(costs, given, strict=True):
+        is_plain = type(value) in (int, float) and cast(float, value) >= 0  # not true for NaN
+        numbers.append(cast(float, value) if is_plain else _number(objective, cost, value))
+    values = tuple(zip(costs, numbers, strict=True))
     for (less, low), (more, high) in pairwise(sorted(set(values))):
         if high < low or less == more:
             raise PartError(
@@ -87,8 +91,7 @@ def objective_values(objective: Objective, costs: Iterable[float]) -> tuple[tupl
 
 
 def _number(objective: Objective, cost: float, value: object) -> float:
-    if type(value) in (int, float) and cast(float, value) >= 0:  # not true for NaN
-        return cast(float, value)
+    """What is not a plain number may be one of NumPy's; all else is an error of the objective."""
     number = as_number(value)
     if number is None or number < 0:
         raise PartError(

@@ -115,10 +115,17 @@ def make_oracles(texts: Sequence[str]) -> list[OraclePart]:
     return parts
 
 
+def bind_oracles(parts: Sequence[OraclePart], lab: Lab) -> list[tuple[str, Oracle[Case]]]:
+    """The oracles on a lab, by name; those of other packages in a guard."""
+    bound: list[tuple[str, Oracle[Case]]] = []
+    for part in parts:
+        is_ours = type(part).__module__.startswith("misstep.")
+        bound.append((part.name, part.bind(lab) if is_ours else bind_oracle(part, lab)))
+    return bound
+
+
 def bind_oracle(part: OraclePart, lab: Lab) -> Oracle[Case]:
-    """The oracle on a lab; one that is not ours in a guard, so that its errors are said to be its own."""
-    if type(part).__module__.startswith("misstep."):
-        return part.bind(lab)
+    """Somebody else's oracle on a lab, in a guard, so that its errors are said to be its own."""
     require("oracle", part, "name", "bind")
     with blaming("oracle", part, "it was bound to the lab"):
         bound = part.bind(lab)
