@@ -60,7 +60,7 @@ TEST(written_tasks_read_back_the_same) {
 
 TEST(malformed_files_are_refused_with_their_line) {
     CHECK_THROWS_SAYING(InputError, "light.sas:2", parse_sas(with(kSas, "\n3\n", "\n4\n"), "light.sas"));
-    CHECK_THROWS_SAYING(InputError, "light.sas:21",
+    CHECK_THROWS_SAYING(InputError, "light.sas:24",
                         parse_sas(with(kSas, "begin_state\n1\n", "begin_state\n7\n"), "light.sas"));
     CHECK_THROWS_SAYING(InputError, "light.sas:", parse_sas(kSas.substr(0, kSas.size() / 2), "light.sas"));
     CHECK_THROWS(UnsupportedFeature, parse_sas(kSas.substr(0, kSas.size() - 2) + "1\n", "light.sas"));

@@ -43,8 +43,8 @@ JaniGame game_of(const std::shared_ptr<jani::Model>& model, std::shared_ptr<safe
     return JaniGame(model, std::move(setup));
 }
 
-// Scores of `a` and `b`: x and 1, so that `a` is chosen from 2 on.
-std::shared_ptr<safety::Policy> climbs_from_two(const jani::Model& model, bool filter) {
+// Scores of `a` and `b`: x and 1, so that `a`, the first of equals, is chosen from 1 on.
+std::shared_ptr<safety::Policy> climbs_from_one(const jani::Model& model, bool filter) {
     auto network = std::make_shared<nn::Mlp>(std::vector<nn::Mlp::Layer>{{1, 2, {1, 0}, {0, 1}}});
     std::vector<safety::Input> inputs{{model.find_variable("x")->slot, false}};
     return std::make_shared<safety::ScorePolicy>(network, inputs, std::vector<std::uint32_t>{0, 1}, filter);
@@ -54,7 +54,7 @@ std::shared_ptr<safety::Policy> climbs_from_two(const jani::Model& model, bool f
 
 TEST(moves_of_a_model_are_grouped_by_label_with_the_policy_first) {
     auto model = load(stairs().json);
-    JaniGame game = game_of(model, climbs_from_two(*model, true));
+    JaniGame game = game_of(model, climbs_from_one(*model, true));
     auto& successors = game.successors();
     const std::uint32_t slot = model->find_variable("x")->slot;
     const safety::StateId start = game.state(jani::initial_states(successors, 10).at(0));
@@ -68,7 +68,7 @@ TEST(moves_of_a_model_are_grouped_by_label_with_the_policy_first) {
         safety::Moves moves = game.moves(open[i]);
         CHECK(moves.size() == (x <= 2 ? 2 : 0));
         for (std::uint32_t m = 0; m < moves.size(); ++m) {
-            CHECK((moves[m].label == (x >= 2 ? 0 : 1)) == !moves[m].deviates);
+            CHECK((moves[m].label == (x >= 1 ? 0U : 1U)) == !moves[m].deviates);
             std::set<std::int64_t> outcomes, expected;
             for (safety::StateId t : moves[m].outcomes) {
                 outcomes.insert(successors.load(game.model_state(t))[slot].i);
@@ -86,19 +86,19 @@ TEST(moves_of_a_model_are_grouped_by_label_with_the_policy_first) {
 }
 
 TEST(safety_of_a_model_is_what_one_works_out_by_hand) {
-    // From 2 the policy climbs and may fall to 3; below it stays or goes down, for ever safe.
+    // From 1 and 2 the policy climbs and may come to 3; below it stays or goes down, for ever safe.
     auto model = load(stairs().json);
-    JaniGame game = game_of(model, climbs_from_two(*model, true));
+    JaniGame game = game_of(model, climbs_from_one(*model, true));
     auto decider = safety::make_decider("level", game, safety::OutcomeOrder::shared);
     auto radius = [&](std::int64_t x) {
         jani::Value* frame = game.successors().load(jani::initial_states(game.successors(), 10).at(0));
         frame[model->find_variable("x")->slot] = jani::make(x);
         return decider->minimal_radius(game.state(game.successors().store()), 3, no_limits());
     };
-    CHECK(radius(1) == 0U && radius(0) == 0U && radius(4) == 0U);
+    CHECK(radius(0) == 0U && radius(-3) == 0U && radius(4) == 0U);
     CHECK(!radius(3));
-    // In 2 staying is a deviation, and the adversary may let it stay as often as it likes.
-    CHECK(!radius(2));
+    // In 1 and 2 not to climb is a deviation, and the adversary may let it stay there as often as it likes.
+    CHECK(!radius(1) && !radius(2));
     auto always = safety::make_decider("tarjan", game, safety::OutcomeOrder::shared);
     jani::Value* frame = game.successors().load(jani::initial_states(game.successors(), 10).at(0));
     frame[model->find_variable("x")->slot] = jani::make(std::int64_t{2});
@@ -125,7 +125,7 @@ TEST(score_policies_choose_the_best_output_and_may_look_at_applicable_ones_only)
     std::vector<double> scores;
     auto choose = [&](bool filter, std::int64_t x, std::vector<std::uint32_t> applicable) {
         frame[model->find_variable("x")->slot] = jani::make(x);
-        return climbs_from_two(*model, filter)->choose(frame.data(), applicable, scores);
+        return climbs_from_one(*model, filter)->choose(frame.data(), applicable, scores);
     };
     CHECK(choose(true, 3, {0, 1}) == 0 && scores == std::vector<double>({3, 1}));
     CHECK(choose(true, 1, {0, 1}) == 0);  // the first of equals

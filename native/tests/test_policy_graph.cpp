@@ -132,7 +132,7 @@ TEST(lookahead_finds_the_cheapest_of_all_paths) {
         WholeSpace whole(space);
         TablePolicy policy(task, whole, rng);
         PolicyGraph graph(space, policy, {.detect_dead_ends = false});
-        for (std::size_t s = 0; s < whole.size(); s += 3) {
+        for (std::size_t s = 0; s < whole.size(); ++s) {
             if (whole.is_goal(s)) continue;
             StateId start = graph.insert(whole.words(s));
             for (std::uint32_t depth : {1U, 2U, 3U}) {
@@ -149,7 +149,7 @@ TEST(lookahead_finds_the_cheapest_of_all_paths) {
             }
         }
     }
-    CHECK(found > 200);
+    CHECK(found > 150);
 }
 
 TEST(greedy_descent_takes_the_first_of_the_best_successors) {
