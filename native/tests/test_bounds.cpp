@@ -16,7 +16,7 @@ constexpr int kTasks = 80;
 
 Dominance dominance_of(const StateSpace& space) {
     DominanceOptions options;
-    options.limits = no_limits();
+    options.budget = unlimited();
     return make_dominance(space, options);
 }
 
@@ -61,7 +61,7 @@ std::size_t run_store(BoundStore& store, const WholeSpace& whole, const Task& ta
     for (int i = 0; i < 8; ++i) {
         std::size_t start = pick(rng, whole.size());
         if (!whole.is_reachable(start)) continue;
-        const bool is_bug = store.add_run(as_policy_run(whole_run(policy, task, start), whole), no_limits());
+        const bool is_bug = store.add_run(as_policy_run(whole_run(policy, task, start), whole), unlimited());
         CHECK(store.policy_cost(whole.words(start)) == policy_cost(policy, task, start));
         check_store(store, whole, policy, task, flagged);
         CHECK(is_bug == flagged.contains(start));
@@ -129,6 +129,6 @@ TEST(runs_that_do_not_fit_together_are_refused) {
     Dominance dominance = dominance_of(space);
     BoundStore store(dominance, {});
     PolicyRun run{{space.initial.data()}, {0}};
-    CHECK_THROWS(InputError, store.add_run(run, no_limits()));
+    CHECK_THROWS(InputError, store.add_run(run, unlimited()));
     CHECK(store.bound(space.initial.data()) == kInfinity && store.num_known() == 0);
 }

@@ -17,7 +17,7 @@ DominanceOptions options(bool merged, bool fixed_point = true) {
     DominanceOptions result;
     result.factors.merged = merged;
     result.fixed_point = fixed_point;
-    result.limits = no_limits();
+    result.budget = unlimited();
     return result;
 }
 

@@ -78,7 +78,7 @@ TEST(h2_keeps_all_that_is_reachable) {
         Task task = random_task(rng);
         StateSpace space(task);
         WholeSpace whole(space);
-        H2Reachability h2 = h2_reachability(task, no_limits());
+        H2Reachability h2 = h2_reachability(task, unlimited());
         for (std::size_t s = 0; s < whole.size(); ++s) {
             if (!whole.is_reachable(s)) continue;
             const Values& values = whole.values(s);
@@ -105,7 +105,7 @@ TEST(h2_finds_mutexes_between_variables) {
                     {"(both)", {{0, 1}, {1, 1}}, {{0, 0}, {1, 0}}, 1}};
     task.initial = {0, 0};
     task.goal = {{0, 1}};
-    H2Reachability h2 = h2_reachability(task, no_limits());
+    H2Reachability h2 = h2_reachability(task, unlimited());
     CHECK(!h2.together({0, 1}, {1, 1}) && h2.together({0, 1}, {1, 0}) && h2.together({0, 1}, {0, 1}));
     CHECK(h2.actions == std::vector<bool>({true, true, false}));
     CHECK(pruned(task, h2).actions.size() == 2);
@@ -116,7 +116,7 @@ TEST(pruning_keeps_reachable_states_and_costs) {
     int smaller = 0;
     for (int i = 0; i < 150; ++i) {
         Task task = random_task(rng);
-        Task less = pruned(task, h2_reachability(task, no_limits()));
+        Task less = pruned(task, h2_reachability(task, unlimited()));
         StateSpace space(task), less_space(less);
         WholeSpace whole(space), less_whole(less_space);
         auto reachable = [](const WholeSpace& states) {

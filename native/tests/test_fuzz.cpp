@@ -64,7 +64,7 @@ TEST(pools_hold_what_their_walks_lead_to) {
             for (BiasKind bias : kBiases) {
                 PolicyGraph graph(space, policy, {});
                 Fuzzer fuzzer(graph, {.kind = kind, .bias = bias, .max_idle_walks = 200, .seed = rng.next()});
-                FuzzStop stop = fuzzer.extend(10, no_limits());
+                FuzzStop stop = fuzzer.extend(10, unlimited());
                 check_pool(fuzzer.pool(), graph, whole, kind);
                 if (stop == FuzzStop::kFull) CHECK(fuzzer.pool().size() >= 10);
                 CHECK(stop != FuzzStop::kLimit);
@@ -84,8 +84,8 @@ TEST(pools_repeat_by_seed_and_go_on_exactly_after_a_restart) {
         const FuzzerOptions options{.bias = kBiases[i % 5], .max_idle_walks = 200, .seed = rng.next()};
         PolicyGraph graph(space, policy, {}), other_graph(space, policy, {});
         Fuzzer whole_run(graph, options), first_part(other_graph, options);
-        whole_run.extend(12, no_limits());
-        first_part.extend(5, no_limits());
+        whole_run.extend(12, unlimited());
+        first_part.extend(5, unlimited());
         PolicyGraph third_graph(space, policy, {});
         Fuzzer continued(third_graph, options);
         CHECK(!continued.restore(99, {}, 0));
@@ -94,7 +94,7 @@ TEST(pools_repeat_by_seed_and_go_on_exactly_after_a_restart) {
             CHECK(continued.restore(entry.parent, entry.walk, entry.rng_after));
         }
         if (first_part.pool().size() < 5) continue;  // idle walks before a stop are not remembered
-        continued.extend(12, no_limits());
+        continued.extend(12, unlimited());
         CHECK(same(continued.pool(), whole_run.pool(), third_graph, graph, whole));
     }
 }

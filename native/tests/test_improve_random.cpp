@@ -61,7 +61,7 @@ TEST(improved_plans_are_plans_and_optimal_where_exhausted) {
         CHECK(result.cost <= before && (result.exhausted || result.cost == 0));
         CHECK(result.cost == whole.goal_cost(whole.initial()));
         better += result.cost < before;
-        ImproveOptions few{.limits = only_expansions(2)};
+        ImproveOptions few{.budget = only_expansions(2)};
         ImproveResult limited = improve_plan(space, space.initial.data(), plan, few);
         CHECK(whole.plan_cost(whole.initial(), limited.plan) == limited.cost && limited.expanded <= 2);
         CHECK(limited.cost <= before && limited.cost >= result.cost);
@@ -73,8 +73,8 @@ TEST(action_elimination_leaves_plans_without_needless_actions) {
     int shorter = 0;
     for_clumsy_plans(72, [&](const Task&, const StateSpace& space, const WholeSpace& whole,
                              const std::vector<ActionId>& plan) {
-        Limits limits = no_limits();
-        LimitWatch watch(limits);
+        const Budget budget = unlimited();
+        BudgetWatch watch(budget);
         std::vector<ActionId> less = eliminate_actions(space, space.initial.data(), plan, watch);
         CHECK(whole.plan_cost(whole.initial(), less).has_value() && less.size() <= plan.size());
         CHECK(std::ranges::includes(std::multiset<ActionId>(plan.begin(), plan.end()),

@@ -148,7 +148,7 @@ TEST(successors_are_those_of_the_edges) {
                 for (Point q : outcomes)
                     if (reached.insert(q).second) open.insert(q);
         }
-        jani::Counts counts = jani::explore(successors, 1'000'000, no_limits());
+        jani::Counts counts = jani::explore(successors, 1'000'000, unlimited());
         CHECK(counts.states == reached.size() && counts.expanded == reached.size());
         std::uint64_t deadlocks = 0;
         for (std::uint32_t s = 0; s < counts.states; ++s) {
@@ -180,7 +180,7 @@ TEST(sampled_states_satisfy_the_condition_and_are_distinct) {
         const jani::Expr* e = condition(*model, truth.json);
         const std::uint32_t code = successors.program().compile_condition(e);
         std::vector<std::uint32_t> states =
-            jani::sample_states(successors, e, code, 5, rng.next(), 100'000, no_limits());
+            jani::sample_states(successors, e, code, 5, rng.next(), 100'000, unlimited());
         std::set<Point> points;
         for (std::uint32_t s : states) {
             Point p = variables.read(successors.load(s));
@@ -238,5 +238,5 @@ TEST(models_with_mistakes_are_refused_with_their_place) {
     CHECK_THROWS(UnsupportedFeature, load(broken(R"("type": "mdp")", R"("type": "ma")")));
     auto model = load(broken(R"("value": 1})", R"("value": 9})"));
     jani::Successors successors(model);
-    CHECK_THROWS(InputError, jani::explore(successors, 100, no_limits()));
+    CHECK_THROWS(InputError, jani::explore(successors, 100, unlimited()));
 }

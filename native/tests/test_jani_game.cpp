@@ -93,7 +93,7 @@ TEST(safety_of_a_model_is_what_one_works_out_by_hand) {
     auto radius = [&](std::int64_t x) {
         jani::Value* frame = game.successors().load(jani::initial_states(game.successors(), 10).at(0));
         frame[model->find_variable("x")->slot] = jani::make(x);
-        return decider->minimal_radius(game.state(game.successors().store()), 3, no_limits());
+        return decider->minimal_radius(game.state(game.successors().store()), 3, unlimited());
     };
     CHECK(radius(0) == 0U && radius(-3) == 0U && radius(4) == 0U);
     CHECK(!radius(3));
@@ -103,7 +103,7 @@ TEST(safety_of_a_model_is_what_one_works_out_by_hand) {
     jani::Value* frame = game.successors().load(jani::initial_states(game.successors(), 10).at(0));
     frame[model->find_variable("x")->slot] = jani::make(std::int64_t{2});
     const safety::StateId two = game.state(game.successors().store());
-    CHECK(always->decide(two, safety::infinite, no_limits()).verdict == safety::Verdict::safe);
+    CHECK(always->decide(two, safety::infinite, unlimited()).verdict == safety::Verdict::safe);
 }
 
 TEST(after_the_horizon_every_state_is_a_leaf) {
@@ -113,7 +113,7 @@ TEST(after_the_horizon_every_state_is_a_leaf) {
         const safety::StateId start = game.state(jani::initial_states(game.successors(), 10).at(0));
         auto decider = safety::make_decider("level", game, safety::OutcomeOrder::shared);
         // Without a policy every move deviates: one deviation a step.
-        CHECK(decider->minimal_radius(start, 9, no_limits()) == horizon);
+        CHECK(decider->minimal_radius(start, 9, unlimited()) == horizon);
         for (safety::StateId s = 0; s < game.size(); ++s)
             CHECK(game.step(s) <= horizon && (game.step(s) < horizon || game.leaf(s) != Leaf::none));
     }

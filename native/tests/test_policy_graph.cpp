@@ -52,7 +52,7 @@ TEST(runs_end_as_stepping_through_them_does) {
         PolicyGraph graph(space, policy, {.detect_dead_ends = detects});
         std::vector<StateId> ids = insert_all(graph, whole);
         for (std::uint32_t max_steps : {3U, 1U, 1000U, 0U, 5U}) {
-            std::vector<RunInfo> runs = graph.run(ids, max_steps, no_limits());
+            std::vector<RunInfo> runs = graph.run(ids, max_steps, unlimited());
             CHECK(runs.size() == ids.size());
             for (std::size_t s = 0; s < runs.size(); ++s) {
                 TablePolicy::Run expected = policy.run(task, s, max_steps, is_dead_end);
@@ -82,9 +82,9 @@ TEST(each_state_is_asked_once) {
         TablePolicy policy(task, whole, rng);
         PolicyGraph graph(space, policy, {.recheck_every = 0});
         std::vector<StateId> ids = insert_all(graph, whole);
-        graph.run(ids, 1000, no_limits());
+        graph.run(ids, 1000, unlimited());
         const std::size_t asked = policy.asked;
-        graph.run(ids, 1000, no_limits());
+        graph.run(ids, 1000, unlimited());
         CHECK(policy.asked == asked && asked <= whole.size() && graph.states_asked() == asked);
     }
 }
@@ -118,7 +118,7 @@ TEST(a_policy_that_changes_its_mind_is_noticed) {
     }
     CHECK_THROWS(FlakyPolicy, [&] {
         for (std::size_t first = 0; first + 50 <= ids.size(); first += 50)
-            graph.run(std::span(ids).subspan(first, 50), 10, no_limits());
+            graph.run(std::span(ids).subspan(first, 50), 10, unlimited());
         return 0;
     }());
 }

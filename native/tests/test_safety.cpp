@@ -10,7 +10,7 @@
 
 using namespace misstep;
 using namespace misstep::safety;
-using misstep::testing::no_limits;
+using misstep::testing::unlimited;
 using misstep::testing::only_expansions;
 using misstep::testing::pick;
 using Nodes = std::vector<ExplicitGame::Node>;
@@ -119,7 +119,7 @@ TEST(deciders_agree_with_the_fixed_point_and_prove_it) {
             for (StateId s = 0; s < nodes.size(); ++s)
                 for (std::uint32_t radius : {2U, 0U, infinite, 1U, 9U}) {
                     const bool expected = radius == infinite ? plain[s] == 0 : counted[s] <= radius;
-                    const Answer answer = decider->decide(s, radius, no_limits());
+                    const Answer answer = decider->decide(s, radius, unlimited());
                     CHECK(answer.verdict == (expected ? Verdict::safe : Verdict::unsafe));
                     CHECK(decider->refuted(s, radius) == !expected);
                     if (expected) CHECK(is_strategy(game, s, radius, decider->strategy(s, radius)));
@@ -143,7 +143,7 @@ TEST(the_minimal_radius_is_the_number_of_deviations) {
         for (const char* name : {"level", "tarjan"}) {
             auto decider = make_decider(name, game, OutcomeOrder::shared);
             for (StateId s = 0; s < nodes.size(); ++s) {
-                auto radius = decider->minimal_radius(s, 5, no_limits());
+                auto radius = decider->minimal_radius(s, 5, unlimited());
                 CHECK(radius.has_value() == (plain[s] == 0 && counted[s] <= 5));
                 if (radius) CHECK(*radius == counted[s]);
                 if (radius) seen.insert(*radius);
@@ -167,7 +167,7 @@ TEST(a_limit_leaves_the_answer_open_and_nothing_wrong_behind) {
                 unknown += first.verdict == Verdict::unknown;
                 CHECK((first.verdict == Verdict::unknown) == (first.limit != LimitHit::kNone));
                 CHECK(first.expanded <= 1);
-                const Answer second = decider->decide(s, 1, no_limits());
+                const Answer second = decider->decide(s, 1, unlimited());
                 CHECK(second.verdict == (counted[s] <= 1 ? Verdict::safe : Verdict::unsafe));
                 if (first.verdict != Verdict::unknown) CHECK(first.verdict == second.verdict);
             }
@@ -213,9 +213,9 @@ TEST(fuzzing_follows_the_policy_and_finds_what_it_can_reach) {
                         if (reached.insert(t).second) open.push_back(t);
                 }
                 const bool can = std::ranges::any_of(reached, [&](StateId s) { return nodes[s].unsafe; });
-                Limits limits = no_limits();
+                const Budget budget = unlimited();
                 Meter meter;
-                meter.start(limits);
+                meter.start(budget);
                 Run run = fuzzer.run(start, meter);
                 CHECK(run.states.front() == start);
                 for (std::size_t k = 0; k + 1 < run.states.size(); ++k)

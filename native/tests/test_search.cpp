@@ -96,7 +96,7 @@ TEST(searches_respect_the_number_of_expansions) {
         auto heuristic = make_heuristic(space, "blind");
         for (std::uint64_t count : {0, 1, 3, 10}) {
             SearchOptions options;
-            options.limits = only_expansions(count);
+            options.budget = only_expansions(count);
             for (auto search : {astar, gbfs, ehc}) {
                 SearchResult result = search(space, *heuristic, space.initial.data(), options);
                 CHECK(result.expanded <= count);
@@ -122,9 +122,9 @@ TEST(layers_of_states_are_counted) {
             ++expected[static_cast<std::size_t>(depth)];
         }
         LimitHit limit = LimitHit::kNone;
-        CHECK(count_states(space, space.initial.data(), 1000, no_limits(), limit) == expected);
+        CHECK(count_states(space, space.initial.data(), 1000, unlimited(), limit) == expected);
         CHECK(limit == LimitHit::kNone);
         expected.resize(std::min<std::size_t>(expected.size(), 2));
-        CHECK(count_states(space, space.initial.data(), 1, no_limits(), limit) == expected);
+        CHECK(count_states(space, space.initial.data(), 1, unlimited(), limit) == expected);
     }
 }

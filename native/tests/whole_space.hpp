@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "state/successor_generator.hpp"
-#include "util/limits.hpp"
+#include "util/budget.hpp"
 #include "util/rng.hpp"
 
 namespace misstep::testing {
@@ -29,14 +29,14 @@ inline std::size_t pick(Rng& rng, std::size_t bound) {
 // Names are "(f VARIABLE VALUE)" and "(a NUMBER)".
 Task random_task(Rng& rng, const TaskShape& shape = {});
 
-// Limits that are never hit, and a limit on expansions only: one place to change when limits do.
-inline Limits no_limits() {
+// A budget that is never used up, and one with a limit on expansions only.
+inline Budget unlimited() {
     return {};
 }
-inline Limits only_expansions(std::uint64_t count) {
-    Limits limits;
-    limits.max_expansions = count;
-    return limits;
+inline Budget only_expansions(std::uint64_t count) {
+    Budget budget;
+    budget.max_expansions = count;
+    return budget;
 }
 
 // Every state of a task, reachable or not, numbered by its values.
