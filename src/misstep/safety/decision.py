@@ -77,7 +77,7 @@ class Decision:
                 lab.game,
                 self.state,
                 verdict="safe" if self.verdict == "safe" else "cleared",
-                decider=lab.name,
+                oracle=lab.name,
                 task=config.subject,
                 policy=config.policy,
                 seed=config.seed,
