@@ -86,7 +86,7 @@ def _value(objective: Objective, cost: float) -> float:
     except Exception:
         with blaming("objective", objective, f"it was asked about the cost {cost_text(cost)}"):
             raise
-    if isinstance(value, float) and value >= 0:  # not true for NaN
+    if isinstance(value, int | float) and value >= 0 and not isinstance(value, bool):  # not true for NaN
         return value
     number = as_number(value)
     if number is None or number < 0:
