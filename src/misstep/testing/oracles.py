@@ -93,8 +93,7 @@ def _lab(contract: Contract, sample: Sample, *, stop: StopFlag | None = None) ->
         contract=contract,
         sample=sample,
     )
-    for number, state in enumerate(sample.states):
-        lab.add_to_pool(PoolEntry(id=number, state=state))
+    lab.add_to_pool(PoolEntry(id=number, state=state) for number, state in enumerate(sample.states))
     return lab
 
 
