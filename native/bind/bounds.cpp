@@ -45,7 +45,11 @@ bool add_run(BoundStoreObject& self, const std::vector<StateObject>& states,
     for (const StateObject& state : states) run.states.push_back(words(self, state));
     run.actions = action_ids(self, actions);
     run.is_solved = outcome == "solved";
-    run.is_failed = !run.is_solved && outcome != "cut-off";
+    run.never_solves =
+        outcome == "loop" || outcome == "stuck" || outcome == "illegal" || outcome == "dead-end";
+    if (!run.is_solved && !run.never_solves && outcome != "cut-off" && outcome != "failed")
+        throw InputError("a run does not end as '" + outcome +
+                         "'; there are solved, loop, stuck, illegal, dead-end, failed and cut-off");
     if (run.is_solved && !states.empty() && !self.owner->core->space.is_goal(run.states.back()))
         throw InputError("the run is said to be solved, but its last state is not a goal state");
     Budget spending = copy_of(budget);
@@ -103,10 +107,9 @@ void bind_bounds(nb::module_& m) {
                      "budget: Budget | None = None) -> bool"),
              "Adds a pool state, the first of `states`, with its policy run (algorithm 3); the later states "
              "take "
-             "part too, from the last one on. `outcome` as in `Run`: `solved`, `cut-off`, or a proven "
-             "failure. "
-             "Whether the pool state is proven a bug now. The budget is for the lookahead: without any the "
-             "run is taken in all the same.")
+             "part too, from the last one on. `outcome` as in `Run`; of a run that was cut off or failed "
+             "only what it spent counts. Whether the pool state is proven a bug now. The budget is for the "
+             "lookahead: without any the run is taken in all the same.")
         .def(
             "add_plan",
             [](BoundStoreObject& self, const StateObject& state, const std::vector<ActionObject>& plan) {

@@ -40,17 +40,7 @@ std::optional<std::int32_t> unlisted_value(const Variable& variable) {
 
 StateObject state_from_values(nb::object self, const std::vector<std::int32_t>& values) {
     const TaskObject& core = nb::cast<const TaskObject&>(self);
-    if (values.size() != core.task.variables.size())
-        throw InputError("a state of this task has " + std::to_string(core.task.variables.size()) +
-                         " values, not " + std::to_string(values.size()));
-    for (std::size_t var = 0; var < values.size(); ++var)
-        if (values[var] < 0 || values[var] >= core.task.variables[var].domain_size())
-            throw InputError("value " + std::to_string(values[var]) + " is outside of the " +
-                             std::to_string(core.task.variables[var].domain_size()) + " values of variable " +
-                             std::to_string(var));
-    StateObject state{self, &core, std::vector<Word>(core.space.num_words())};
-    core.space.packer.pack(values.data(), state.words.data());
-    return state;
+    return make_state(std::move(self), core, values);
 }
 
 StateObject state_from_facts(nb::object self, const std::vector<std::string>& facts) {
@@ -163,10 +153,24 @@ void bind_fdr(nb::module_& m) {
         .def(
             "__init__",
             [](TaskObject* self, std::string_view sas, const std::string& source) {
-                new (self) TaskObject(parse_sas(sas, source), std::hash<std::string_view>{}(sas));
+                new (self) TaskObject(parse_sas(sas, source));
             },
             nb::arg("sas"), nb::kw_only(), nb::arg("source") = "<sas>",
             "Reads SAS text, version 3; `source` is named in errors.")
+        .def("__getstate__", [](const TaskObject& t) { return write_sas(t.task); })
+        .def("__setstate__",
+             [](TaskObject& self, const std::string& sas) {
+                 new (&self) TaskObject(parse_sas(sas, "<pickled task>"));
+             })
+        .def(
+            "__eq__", [](const TaskObject& a, const TaskObject& b) { return a.same_as(b); },
+            nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+        .def("__hash__", [](const TaskObject& t) { return static_cast<std::int64_t>(t.fingerprint >> 3); })
+        .def("__repr__",
+             [](const TaskObject& t) {
+                 return "<Task: " + std::to_string(t.task.num_actions()) + " actions, " +
+                        std::to_string(t.task.num_variables()) + " variables>";
+             })
         .def_prop_ro("num_variables", [](const TaskObject& t) { return t.task.num_variables(); })
         .def_prop_ro("domain_sizes",
                      [](const TaskObject& t) {

@@ -25,6 +25,21 @@ namespace {
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Row = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
+misstep::nn::Activation activation_of(const std::string& name) {
+    using misstep::nn::Activation;
+    static const std::pair<const char*, Activation> kKnown[] = {
+        {"relu", Activation::kRelu},         {"tanh", Activation::kTanh},
+        {"sigmoid", Activation::kSigmoid},   {"elu", Activation::kElu},
+        {"gelu", Activation::kGelu},         {"leaky-relu", Activation::kLeakyRelu},
+        {"softplus", Activation::kSoftplus}, {"identity", Activation::kIdentity}};
+    std::string names;
+    for (const auto& [text, activation] : kKnown) {
+        if (name == text) return activation;
+        names += std::string(names.empty() ? "" : ", ") + text;
+    }
+    throw misstep::InputError("unknown activation '" + name + "'; there are " + names);
+}
+
 std::uint32_t slot_of(const misstep::jani::Model& model, const std::string& field, bool& real) {
     for (std::uint32_t i = 0; i < model.layout.fields().size(); ++i)
         if (model.field_name(i) == field) {
@@ -60,10 +75,10 @@ void bind_scorer(nb::module_& m) {
 
 void bind_mlp(nb::module_& m) {
     bind_scorer(m);
-    nb::class_<Mlp, Scorer>(m, "Mlp", "A multi-layer perceptron with ReLU between the layers.")
+    nb::class_<Mlp, Scorer>(m, "Mlp", "A multi-layer perceptron: linear layers, an activation between.")
         .def(
             "__init__",
-            [](Mlp* self, const std::vector<std::pair<Matrix, Row>>& layers) {
+            [](Mlp* self, const std::vector<std::pair<Matrix, Row>>& layers, const std::string& activation) {
                 std::vector<Mlp::Layer> native;
                 for (const auto& [weights, biases] : layers) {
                     Mlp::Layer layer{static_cast<std::uint32_t>(weights.shape(1)),
@@ -75,9 +90,11 @@ void bind_mlp(nb::module_& m) {
                             layer.weights[i * weights.shape(0) + o] = weights(o, i);
                     native.push_back(std::move(layer));
                 }
-                new (self) Mlp(std::move(native));
+                new (self) Mlp(std::move(native), activation_of(activation));
             },
-            "layers"_a, "(weights of shape outputs x inputs, biases) of each layer, in float64.");
+            "layers"_a, nb::kw_only(), "activation"_a,
+            "(weights of shape outputs x inputs, biases) of each layer, in float64; `activation` as in "
+            "PyTorch: relu, tanh, sigmoid, elu, gelu, leaky-relu, softplus or identity.");
     using Node = std::tuple<std::int32_t, double, std::uint32_t, std::uint32_t, std::uint32_t>;
     nb::class_<TreeEnsemble, Scorer>(m, "TreeEnsemble", "A base score a row plus the leaves that it reaches.")
         .def(

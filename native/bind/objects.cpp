@@ -1,13 +1,14 @@
 #include "bind/objects.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "util/error.hpp"
 
 namespace misstep {
 
-TaskObject::TaskObject(Task task_, std::uint64_t fingerprint_)
-    : task(std::move(task_)), space(task), fingerprint(fingerprint_) {
+TaskObject::TaskObject(Task task_)
+    : task(std::move(task_)), space(task), fingerprint(std::hash<std::string>{}(write_sas(task))) {
     for (int var = 0; var < task.num_variables(); ++var)
         for (int value = 0; value < task.variables[var].domain_size(); ++value)
             if (const std::string& atom = task.variables[var].values[value]; !atom.empty())
@@ -30,6 +31,20 @@ std::vector<Word> BatchObject::packed() const {
         core->space.packer.pack(row, words.data() + i * num_words);
     }
     return words;
+}
+
+StateObject make_state(nb::object task, const TaskObject& core, const std::vector<std::int32_t>& values) {
+    if (values.size() != core.task.variables.size())
+        throw InputError("a state of this task has " + std::to_string(core.task.variables.size()) +
+                         " values, not " + std::to_string(values.size()));
+    for (std::size_t var = 0; var < values.size(); ++var)
+        if (values[var] < 0 || values[var] >= core.task.variables[var].domain_size())
+            throw InputError("value " + std::to_string(values[var]) + " is outside of the " +
+                             std::to_string(core.task.variables[var].domain_size()) + " values of variable " +
+                             std::to_string(var));
+    StateObject state{std::move(task), &core, std::vector<Word>(core.space.num_words())};
+    core.space.packer.pack(values.data(), state.words.data());
+    return state;
 }
 
 BatchObject make_batch(nb::object task, const TaskObject& core, std::size_t num_states,

@@ -21,7 +21,7 @@
 namespace misstep {
 
 struct TaskObject {
-    TaskObject(Task task, std::uint64_t fingerprint);
+    explicit TaskObject(Task task);
     TaskObject(const TaskObject&) = delete;
     TaskObject& operator=(const TaskObject&) = delete;
 
@@ -29,7 +29,8 @@ struct TaskObject {
 
     Task task;
     StateSpace space;
-    std::uint64_t fingerprint;  // of the SAS text: tasks read from the same text are interchangeable
+    // Of the task as SAS text: tasks that are written alike are interchangeable, in other processes too.
+    std::uint64_t fingerprint;
     std::unordered_map<std::string, Fact> fact_by_atom;
     std::unordered_map<std::string, std::vector<ActionId>> actions_by_name;
 };
@@ -60,6 +61,8 @@ struct BatchObject {
     std::vector<Word> packed() const;
 };
 
+// Throws InputError where the values are not those of a state of the task.
+StateObject make_state(nb::object task, const TaskObject& core, const std::vector<std::int32_t>& values);
 BatchObject make_batch(nb::object task, const TaskObject& core, std::size_t num_states,
                        std::vector<std::int32_t> values);
 std::vector<const Word*> pointers(const std::vector<Word>& packed, std::size_t num_words);

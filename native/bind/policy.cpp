@@ -40,9 +40,12 @@ class CallablePolicy final : public Policy {
     ActionId action_of(nb::handle answer) const {
         if (answer.is_none()) return kNoAction;
         ActionObject* action = nullptr;
-        if (!nb::try_cast(answer, action) || action == nullptr || !action->core->same_as(core_))
-            return kUnknownAction;
-        return action->id;
+        if (nb::try_cast(answer, action) && action != nullptr)
+            return action->core->same_as(core_) ? action->id : kUnknownAction;
+        // The guard's BadAnswer tells an action that the task does not have from no decision at all.
+        nb::object outcome = nb::getattr(answer, "outcome", nb::none());
+        std::string said;
+        return nb::try_cast(outcome, said) && said == "illegal" ? kUnknownAction : kNoDecision;
     }
 
     nb::handle task_;
@@ -81,7 +84,13 @@ nb::list choose(PolicyObject& p, const BatchObject& batch) {
         p.policy->choose(states, actions.data());
     }
     nb::list result;
-    for (ActionId id : actions) result.append(action_or_none(p.task, *p.core, id));
+    for (ActionId id : actions) {
+        if (id == kUnknownAction || id == kNoDecision)
+            result.append(nb::module_::import_("misstep.answers.answer")
+                              .attr(id == kNoDecision ? "NO_NUMBER" : "NO_SUCH_ACTION"));
+        else
+            result.append(action_or_none(p.task, *p.core, id));
+    }
     return result;
 }
 
@@ -172,7 +181,7 @@ void bind_run(nb::module_& m) {
     nb::class_<RunObject>(m, "Run", "How a policy fared from one state.")
         .def_prop_ro(
             "outcome", [](const RunObject& r) { return outcome_name(r.info.outcome); },
-            "`solved`, `loop`, `stuck`, `illegal`, `dead-end` or `cut-off`.")
+            "`solved`, `loop`, `stuck`, `illegal`, `dead-end`, `failed` or `cut-off`.")
         .def_prop_ro(
             "steps", [](const RunObject& r) { return r.info.steps; }, "The number of actions applied.")
         .def_prop_ro(
@@ -227,6 +236,8 @@ const char* outcome_name(Outcome outcome) {
             return "illegal";
         case Outcome::kDeadEnd:
             return "dead-end";
+        case Outcome::kFailed:
+            return "failed";
         case Outcome::kCutOff:
             break;
     }
@@ -243,7 +254,9 @@ void raise_flaky(const GraphObject& graph, const FlakyPolicy& error) {
         "the policy is not deterministic: in the state " +
         facts_text(*graph.core, graph.graph->state(error.state)) + " it first chose " + shown(error.first) +
         ", later " + shown(error.second) +
-        "; misstep tests deterministic policies without memory (recheck=False skips this check)";
+        "; misstep tests deterministic policies without memory: switch off sampling and dropout, forget what "
+        "was asked before, test the likeliest action where it can tell probabilities (misstep.argmax), or "
+        "skip this check (recheck=False, --no-recheck)";
     PyErr_SetString(nb::module_::import_("misstep.errors").attr("FlakyPolicy").ptr(), text.c_str());
     throw nb::python_error();
 }
@@ -254,9 +267,12 @@ void bind_policy(nb::module_& m) {
     nb::class_<PolicyObject>(m, "NativePolicy",
                              "A policy that is evaluated natively; a callable like any other policy.")
         .def_prop_ro("task", [](const PolicyObject& p) { return p.task; })
+        .def_rw("warnings", &PolicyObject::warnings,
+                "What a user should know about how the policy fits the task.")
         .def("__call__", &choose, nb::arg("states"),
              nb::sig("def __call__(self, states: StateBatch, /) -> list[Action | None]"),
-             "The chosen action of each state, None where the policy has none.");
+             "The chosen action of each state, None where the policy has none; a BadAnswer with the reason "
+             "where it chose no action of the task, or its network gave no number.");
     struct HeuristicPolicyObject : PolicyObject {
         using PolicyObject::PolicyObject;
     };
@@ -292,10 +308,13 @@ void bind_policy(nb::module_& m) {
             nb::sig("def __init__(self, task: Task, policy: collections.abc.Callable[[StateBatch], "
                     "collections.abc.Sequence[Action | None]], *, "
                     "dead_ends: bool = True, recheck: bool = True, seed: int = 0) -> None"),
-            "`dead_ends`: runs end in states with h^max = infinity. `recheck`: now and then a state is asked "
-            "again, "
-            "and FlakyPolicy raised where the answer differs.")
+            "`dead_ends`: runs end in states with h^max = infinity. `recheck`: the first states and later "
+            "some are asked again, and FlakyPolicy is raised where the answer differs.")
         .def_prop_ro("task", [](const GraphObject& g) { return g.task; })
+        .def_prop_ro(
+            "policy", [](const GraphObject& g) { return g.policy; },
+            nb::sig("def policy(self) -> collections.abc.Callable[[StateBatch], "
+                    "collections.abc.Sequence[Action | None]]"))
         .def("run", &run_all, nb::arg("starts"), nb::kw_only(), nb::arg("max_steps") = 1000,
              nb::arg("budget") = nb::none(),
              nb::sig("def run(self, starts: StateBatch, *, max_steps: int = 1000, budget: Budget | None = "

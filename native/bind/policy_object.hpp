@@ -17,6 +17,7 @@ struct PolicyObject {
     nb::object task;
     const TaskObject* core;
     std::unique_ptr<Policy> policy;
+    std::vector<std::string> warnings;  // what a user should know about how it fits the task
     // Policies keep scratch memory and the GIL is released while they work.
     std::unique_ptr<std::mutex> busy = std::make_unique<std::mutex>();
 };

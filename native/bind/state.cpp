@@ -3,6 +3,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "bind/objects.hpp"
 #include "util/error.hpp"
 
@@ -76,7 +78,24 @@ void bind_action(nb::module_& m) {
             "effect", [](const ActionObject& a) { return pairs(a.action().effect); },
             "Pairs (variable, value); what the precondition guarantees is left out.")
         .def("__str__", [](const ActionObject& a) { return a.action().name; })
-        .def("__repr__", [](const ActionObject& a) { return "<Action " + a.action().name + ">"; })
+        .def("__repr__",
+             [](const ActionObject& a) {
+                 return "Action('" + a.action().name + "', cost=" + std::to_string(a.action().cost) + ")";
+             })
+        .def(
+            "__getstate__", [](const ActionObject& a) { return nb::make_tuple(a.task, a.id); },
+            nb::sig("def __getstate__(self) -> tuple[object, int]"))
+        .def("__setstate__",
+             [](ActionObject& self, const std::pair<nb::object, ActionId>& pickled) {
+                 const TaskObject& core = nb::cast<const TaskObject&>(pickled.first);
+                 if (pickled.second >= core.task.actions.size())
+                     throw InputError("the pickled action is not of its task");
+                 new (&self) ActionObject{pickled.first, &core, pickled.second};
+             })
+        .def("__copy__", [](nb::object self) { return self; })
+        .def(
+            "__deepcopy__", [](nb::object self, nb::handle) { return self; }, nb::arg("memo"),
+            "Actions do not change, and their task is large.")
         .def(
             "__eq__",
             [](const ActionObject& a, const ActionObject& b) {
@@ -86,6 +105,17 @@ void bind_action(nb::module_& m) {
         .def("__hash__", [](const ActionObject& a) {
             return static_cast<std::int64_t>((a.core->fingerprint ^ (a.id * 0x9e3779b97f4a7c15ULL)) >> 3);
         });
+}
+
+// The first facts only: states of large tasks have hundreds.
+std::string state_repr(const StateObject& state) {
+    constexpr std::size_t kMost = 6;
+    std::vector<std::string> facts = fact_list(*state.core, state.words.data());
+    std::string text = "State(";
+    for (std::size_t i = 0; i < std::min(facts.size(), kMost); ++i)
+        text += (i == 0 ? "'" : ", '") + facts[i] + "'";
+    if (facts.size() > kMost) text += ", ... " + std::to_string(facts.size() - kMost) + " more";
+    return text + ")";
 }
 
 void bind_single_state(nb::module_& m) {
@@ -99,8 +129,20 @@ void bind_single_state(nb::module_& m) {
             "facts", [](const StateObject& s) { return fact_list(*s.core, s.words.data()); },
             "The atoms that hold, sorted; atoms that hold in every state of the task are not among them.")
         .def("__str__", [](const StateObject& s) { return facts_text(*s.core, s.words.data()); })
-        .def("__repr__",
-             [](const StateObject& s) { return "<State " + facts_text(*s.core, s.words.data()) + ">"; })
+        .def("__repr__", &state_repr)
+        .def(
+            "__getstate__",
+            [](const StateObject& s) { return nb::make_tuple(s.task, unpacked(*s.core, s.words.data())); },
+            nb::sig("def __getstate__(self) -> tuple[object, list[int]]"))
+        .def("__setstate__",
+             [](StateObject& self, const std::pair<nb::object, std::vector<std::int32_t>>& pickled) {
+                 const TaskObject& core = nb::cast<const TaskObject&>(pickled.first);
+                 new (&self) StateObject(make_state(pickled.first, core, pickled.second));
+             })
+        .def("__copy__", [](nb::object self) { return self; })
+        .def(
+            "__deepcopy__", [](nb::object self, nb::handle) { return self; }, nb::arg("memo"),
+            "States do not change, and their task is large.")
         .def(
             "__eq__",
             [](const StateObject& a, const StateObject& b) {
@@ -115,18 +157,21 @@ void bind_single_state(nb::module_& m) {
         });
 }
 
+BatchObject batch_of_array(nb::object task, BatchArray values) {
+    const TaskObject& core = nb::cast<const TaskObject&>(task);
+    if (values.shape(1) != static_cast<std::size_t>(core.task.num_variables()))
+        throw InputError("the array has " + std::to_string(values.shape(1)) + " columns; the task has " +
+                         std::to_string(core.task.num_variables()) + " variables");
+    return {std::move(task), &core, std::move(values)};
+}
+
 void bind_batch(nb::module_& m) {
     nb::class_<BatchObject>(m, "StateBatch", nb::type_slots(collected<BatchObject>()),
                             "Many states as one (n, variables) array; the array is shared, not copied.")
         .def(
             "__init__",
             [](BatchObject* self, nb::object task, BatchArray values) {
-                const TaskObject& core = nb::cast<const TaskObject&>(task);
-                if (values.shape(1) != static_cast<std::size_t>(core.task.num_variables()))
-                    throw InputError("the array has " + std::to_string(values.shape(1)) +
-                                     " columns; the task has " + std::to_string(core.task.num_variables()) +
-                                     " variables");
-                new (self) BatchObject{std::move(task), &core, std::move(values)};
+                new (self) BatchObject(batch_of_array(std::move(task), std::move(values)));
             },
             nb::arg("task"), nb::arg("values").noconvert(),
             nb::sig("def __init__(self, task: Task, values: numpy.typing.NDArray[numpy.int32]) -> None"))
@@ -135,6 +180,18 @@ void bind_batch(nb::module_& m) {
             "values", [](const BatchObject& b) { return b.values; }, nb::rv_policy::reference,
             nb::sig("def values(self) -> numpy.typing.NDArray[numpy.int32]"),
             "The values, one row a state: the very array that the batch was made from.")
+        .def(
+            "__getstate__",
+            [](nb::object self) { return nb::make_tuple(self.attr("task"), self.attr("values")); },
+            nb::sig("def __getstate__(self) -> tuple[object, numpy.typing.NDArray[numpy.int32]]"))
+        .def("__setstate__",
+             [](BatchObject& self, const std::pair<nb::object, BatchArray>& pickled) {
+                 new (&self) BatchObject(batch_of_array(pickled.first, pickled.second));
+             })
+        .def("__repr__",
+             [](nb::object self) {
+                 return nb::str("<StateBatch: {} states of {!r}>").format(nb::len(self), self.attr("task"));
+             })
         .def("__len__", [](const BatchObject& b) { return b.size(); })
         .def("__getitem__",
              [](const BatchObject& b, std::int64_t index) {

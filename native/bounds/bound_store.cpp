@@ -59,12 +59,12 @@ bool BoundStore::add_run(const PolicyRun& run, const Budget& budget) {
         throw InputError("a run has one more state than actions");
     std::vector<StateId> ids;
     for (const Word* state : run.states) ids.push_back(insert(state));
-    Cost left = run.is_failed ? kInfinity : 0;
+    Cost left = run.never_solves ? kInfinity : 0;
     for (std::size_t i = ids.size(); i-- > 0;) {
         if (i < run.actions.size()) {
             if (!space_.generator.is_applicable(run.states[i], run.actions[i]))
                 throw InputError("step " + std::to_string(i + 1) + " of the run is not applicable");
-            if (!run.is_failed) left = add_costs(left, space_.task.actions[run.actions[i]].cost);
+            if (!run.never_solves) left = add_costs(left, space_.task.actions[run.actions[i]].cost);
             StateId child = ids[i + 1];
             bool is_old = std::ranges::any_of(parents_[child], [&](Parent p) { return p.state == ids[i]; });
             if (!is_old) parents_[child].push_back({ids[i], run.actions[i]});

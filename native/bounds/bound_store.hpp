@@ -19,8 +19,9 @@ struct PolicyRun {
     std::vector<const Word*> states;
     std::vector<ActionId> actions;
     bool is_solved = false;
-    bool is_failed =
-        false;  // proven: the policy's cost is infinite. Neither: cut off, at least what was spent
+    // Proven: the policy's cost is infinite. Where the run neither solves nor proves this (a limit cut it
+    // off, or the policy gave no decision), the cost is at least what was spent.
+    bool never_solves = false;
 };
 
 class BoundStore {

@@ -165,8 +165,9 @@ Fuzzer::StepResult Fuzzer::weigh_refined(const Budget& budget) {
             // The answers are known by now: this only cuts the run off where the budget ends.
             RunInfo run = graph_.run({&starts[i], 1}, std::min(left, options_.state_budget), {})[0];
             left -= std::min(left, run.steps);
-            if (run.outcome != Outcome::kSolved && run.outcome != Outcome::kCutOff) {
-                weights_.push_back(kInf);
+            if (never_solves(run.outcome) || run.steps == 0) {
+                // Without a step the policy failed to decide: nothing is known that could be weighed.
+                weights_.push_back(never_solves(run.outcome) ? kInf : 0.0);
                 continue;
             }
             runs_.push_back(run);
@@ -186,8 +187,8 @@ void Fuzzer::ask_bias() {
     for (std::size_t i = 0; i < runs_.size(); ++i) weights_[places_[i]] = values_[i];
 }
 
-// The weight is the length of the policy's run. States where it fails go to the pool and are not walked to,
-// unless there are no others.
+// The weight is the length of the policy's run. States that it does not solve go to the pool and are not
+// walked to, unless there are no others. Where it gave no decision, the length so far is all that is known.
 Fuzzer::StepResult Fuzzer::weigh_classic(const std::vector<ActionId>& walk, const Budget& budget) {
     weights_.clear();
     std::vector<StateId> starts;
@@ -198,9 +199,9 @@ Fuzzer::StepResult Fuzzer::weigh_classic(const std::vector<ActionId>& walk, cons
         return StepResult::kLimit;
     }
     for (std::size_t i = 0; i < runs.size(); ++i) {
-        bool solved = runs[i].outcome == Outcome::kSolved;
-        weights_.push_back(solved ? static_cast<double>(runs[i].steps) : 0.0);
-        if (solved) continue;
+        bool unsolved = runs[i].outcome != Outcome::kSolved && runs[i].outcome != Outcome::kFailed;
+        weights_.push_back(unsolved ? 0.0 : static_cast<double>(runs[i].steps));
+        if (!unsolved) continue;
         std::vector<ActionId> there = walk;
         there.push_back(candidates_[i].action);
         failing_.emplace_back(candidates_[i].state, std::move(there));

@@ -216,7 +216,7 @@ void AsnetPolicy::choose(std::span<const Word* const> states, ActionId* actions)
         for (std::size_t j = 0; j < competing_.size(); ++j) {
             const ActionId action = action_of_operator_[at(competing_[j])];
             if (std::isnan(scores_[j])) {
-                best = kUnknownAction;
+                best = kNoDecision;
                 break;
             }
             if (best == kNoAction || scores_[j] > best_score || (scores_[j] == best_score && action < best)) {

@@ -104,7 +104,7 @@ void GnnPolicy::choose(std::span<const Word* const> states, ActionId* actions) {
         std::size_t best = static_cast<std::size_t>(std::ranges::min_element(values_) - values_.begin());
         bool is_action = order_[best] < static_cast<std::uint32_t>(space_.task.num_actions());
         bool is_number = std::ranges::none_of(values_, [](float v) { return std::isnan(v); });
-        actions[i] = is_action && is_number ? order_[best] : kUnknownAction;
+        actions[i] = !is_number ? kNoDecision : is_action ? order_[best] : kUnknownAction;
     }
 }
 

@@ -38,8 +38,8 @@ class GnnPolicy : public Policy {
     GnnPolicy(const StateSpace& space, std::shared_ptr<const GnnNetwork> network, GnnEncoding encoding);
 
     // Exactly the successors of one state form a batch of the network, no-ops included. kNoAction where there
-    // are none; kUnknownAction where the network prefers a no-op (the policy stays in the state for ever) or
-    // its numbers overflow.
+    // are none; kUnknownAction where the network prefers a no-op (the policy stays in the state for
+    // ever), kNoDecision where its numbers overflow.
     void choose(std::span<const Word* const> states, ActionId* actions) override;
     std::size_t best_batch() const override { return 1; }
 

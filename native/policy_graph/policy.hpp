@@ -10,12 +10,14 @@ namespace misstep {
 
 // What a policy may answer instead of an action.
 inline constexpr ActionId kUnknownAction = kNoAction - 1;  // something that is no action of the task
+inline constexpr ActionId kNoDecision = kNoAction - 2;     // it failed: raised, hung, or answered nonsense
 
 class Policy {
   public:
     virtual ~Policy() = default;
 
-    // One answer a state: an action (applicable or not: the caller checks), kNoAction or kUnknownAction.
+    // One answer a state: an action (applicable or not: the caller checks), kNoAction (nothing, on purpose),
+    // kUnknownAction or kNoDecision.
     // The answer for a state must not depend on the other states of the call.
     virtual void choose(std::span<const Word* const> states, ActionId* actions) = 0;
 

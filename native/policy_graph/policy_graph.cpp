@@ -6,6 +6,15 @@
 #include "util/error.hpp"
 
 namespace misstep {
+namespace {
+
+// So many states are asked again at the end of the run that asked them first, ...
+constexpr std::size_t kFirstStates = 32;
+// ... and where they are few, again and again until so many answers were compared: a policy that draws lots
+// between two actions in the only state of a run goes unnoticed once in 256 times.
+constexpr std::size_t kLeastRechecks = 8;
+
+}  // namespace
 
 PolicyGraph::PolicyGraph(const StateSpace& space, Policy& policy, const PolicyGraphOptions& options)
     : space_(space),
@@ -32,6 +41,7 @@ std::vector<RunInfo> PolicyGraph::run(std::span<const StateId> starts, std::uint
     if (limit_ == LimitHit::kNone) explore(starts, max_steps, watch);
     if (limit_ != LimitHit::kNone) return runs;
     for (StateId start : starts) runs.push_back(evaluate(start, max_steps));
+    if (options_.recheck_every > 0) recheck_first_states(watch);
     return runs;
 }
 
@@ -125,26 +135,59 @@ void PolicyGraph::ask(std::span<const StateId> states) {
              since_recheck_ -= options_.recheck_every)
             all.push_back(asked_[rng_.below(asked_.size())]);
     }
+    choose(all);
+    states_asked_ += states.size();
+    for (std::size_t i = 0; i < states.size(); ++i) {
+        answer(states[i], answers_[i]);
+        if (answers_[i] != kNoDecision) asked_.push_back(states[i]);
+    }
+    for (std::size_t i = states.size(); i < all.size(); ++i) compare(all[i], answers_[i]);
+}
+
+// Asks again, in reverse order: a policy that counts its calls, or remembers where it was, now answers under
+// other circumstances than before. Which states are asked depends on nothing but the order of first asking.
+void PolicyGraph::recheck_first_states(BudgetWatch& watch) {
+    std::size_t known = std::min(asked_.size(), kFirstStates);
+    if (known == first_rechecked_) return;
+    std::vector<StateId> states(asked_.begin() + static_cast<std::ptrdiff_t>(first_rechecked_),
+                                asked_.begin() + static_cast<std::ptrdiff_t>(known));
+    do {
+        std::ranges::reverse(states);
+        std::size_t piece = std::max<std::size_t>(1, policy_.best_batch());
+        for (std::size_t next = 0; next < states.size(); next += piece) {
+            // The runs are complete: a limit only ends the checking, and the next run may go on with it.
+            if (watch.look() != LimitHit::kNone) return;
+            std::span<const StateId> part(states.data() + next, std::min(piece, states.size() - next));
+            choose(part);
+            for (std::size_t i = 0; i < part.size(); ++i) compare(part[i], answers_[i]);
+        }
+        first_rechecks_ += states.size();
+    } while (first_rechecks_ < kLeastRechecks);
+    first_rechecked_ = known;
+}
+
+// Fills answers_ by one call of the policy.
+void PolicyGraph::choose(std::span<const StateId> states) {
     pointers_.clear();
-    for (StateId id : all) pointers_.push_back(state(id));
-    answers_.assign(all.size(), kNoAction);
+    for (StateId id : states) pointers_.push_back(state(id));
+    answers_.assign(states.size(), kNoAction);
     auto start = std::chrono::steady_clock::now();
     policy_.choose(pointers_, answers_.data());
     policy_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     ++policy_calls_;
-    states_asked_ += states.size();
-    for (std::size_t i = 0; i < states.size(); ++i) {
-        answer(states[i], answers_[i]);
-        asked_.push_back(states[i]);
-    }
-    for (std::size_t i = states.size(); i < all.size(); ++i)
-        if (answers_[i] != node(all[i]).action) throw FlakyPolicy(all[i], node(all[i]).action, answers_[i]);
+}
+
+// A policy that fails when it is asked again (its server is gone meanwhile) has not answered differently.
+void PolicyGraph::compare(StateId id, ActionId again) const {
+    if (again != kNoDecision && again != node(id).action) throw FlakyPolicy(id, node(id).action, again);
 }
 
 void PolicyGraph::answer(StateId id, ActionId action) {
     node(id).action = action;
     if (action == kNoAction) {
         node(id).kind = Kind::kStuck;
+    } else if (action == kNoDecision) {
+        node(id).kind = Kind::kFailed;
     } else if (action >= space_.task.actions.size() || !space_.generator.is_applicable(state(id), action)) {
         node(id).kind = Kind::kIllegal;
     } else {
@@ -163,6 +206,8 @@ Outcome PolicyGraph::outcome_of(Kind end) {
             return Outcome::kDeadEnd;
         case Kind::kStuck:
             return Outcome::kStuck;
+        case Kind::kFailed:
+            return Outcome::kFailed;
         default:
             return Outcome::kIllegal;
     }
@@ -176,7 +221,8 @@ RunInfo PolicyGraph::evaluate(StateId start, std::uint32_t max_steps) {
     // Without an action left the policy is not asked any more, even where its answer is known from another
     // run.
     auto fits = [max_steps](Outcome outcome, std::uint32_t steps) {
-        bool asked_at_end = outcome == Outcome::kStuck || outcome == Outcome::kIllegal;
+        bool asked_at_end =
+            outcome == Outcome::kStuck || outcome == Outcome::kIllegal || outcome == Outcome::kFailed;
         return asked_at_end ? steps < max_steps : steps <= max_steps;
     };
     auto step = [&] {

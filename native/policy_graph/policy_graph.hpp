@@ -15,8 +15,15 @@
 
 namespace misstep {
 
-// How a run ends. All but kSolved and kCutOff prove that the policy never reaches the goal.
-enum class Outcome : std::uint8_t { kSolved, kLoop, kStuck, kIllegal, kDeadEnd, kCutOff };
+// How a run ends. kFailed: the policy gave no decision, so no more is known than of a run that a limit cut
+// off.
+enum class Outcome : std::uint8_t { kSolved, kLoop, kStuck, kIllegal, kDeadEnd, kFailed, kCutOff };
+
+// Whether a run that ends so proves that the policy never reaches the goal from its start.
+inline bool never_solves(Outcome outcome) {
+    return outcome == Outcome::kLoop || outcome == Outcome::kStuck || outcome == Outcome::kIllegal ||
+           outcome == Outcome::kDeadEnd;
+}
 
 struct RunInfo {
     StateId start;
@@ -28,7 +35,8 @@ struct RunInfo {
 
 struct PolicyGraphOptions {
     bool detect_dead_ends = true;  // states with h^max = infinity end a run
-    // Of every so many answers one state is asked again later, in other company; 0 never asks again.
+    // Of every so many answers one state is asked again later, in other company; 0 never asks again. The
+    // first states are asked again in any case, so that short runs are checked too.
     std::uint32_t recheck_every = 16;
     std::uint64_t seed = 0;  // of the choice of states that are asked again
 };
@@ -67,7 +75,7 @@ class PolicyGraph {
 
   private:
     // kOpen: neither a goal nor a dead end, but not asked yet.
-    enum class Kind : std::uint8_t { kUnexplored, kOpen, kStep, kGoal, kDeadEnd, kStuck, kIllegal };
+    enum class Kind : std::uint8_t { kUnexplored, kOpen, kStep, kGoal, kDeadEnd, kStuck, kIllegal, kFailed };
     struct Node {
         ActionId action;
         StateId successor;
@@ -94,6 +102,9 @@ class PolicyGraph {
     void classify(std::span<const StateId> states);
     void ask(std::span<const StateId> states);
     void answer(StateId id, ActionId action);
+    void recheck_first_states(BudgetWatch& watch);
+    void choose(std::span<const StateId> states);
+    void compare(StateId id, ActionId again) const;
     RunInfo evaluate(StateId start, std::uint32_t max_steps);
     void resolve(Outcome outcome, StateId end, std::size_t first_of_loop);
 
@@ -106,8 +117,10 @@ class PolicyGraph {
     LimitHit limit_ = LimitHit::kNone;
     std::uint32_t evaluation_ = 0;  // numbers runs, for marks
     std::vector<StateId> path_;     // of the evaluation under way
-    std::vector<StateId> asked_;
+    std::vector<StateId> asked_;    // those that got an answer, in this order
     std::uint64_t since_recheck_ = 0;
+    std::size_t first_rechecked_ = 0;  // so many of asked_ were asked again as first states
+    std::size_t first_rechecks_ = 0;   // answers that were compared for this
     std::uint64_t policy_calls_ = 0, states_asked_ = 0;
     double policy_seconds_ = 0;
     // Scratch of classify() and ask().

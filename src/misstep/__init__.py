@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from misstep.pddl.view import PddlView as PddlView
     from misstep.plugins import option as option
     from misstep.policy import Policy as Policy
+    from misstep.policy import argmax as argmax
     from misstep.policy import per_state as per_state
     from misstep.pool import PoolEntry as PoolEntry
     from misstep.record.record import Record as Record
@@ -101,6 +102,7 @@ _PUBLIC = {
     "Task": "misstep.task",
     "UnsupportedFeature": "misstep.errors",
     "Verdict": "misstep.judge",
+    "argmax": "misstep.policy",
     "count_states": "misstep._core",
     "judge": "misstep.judge",
     "load": "misstep.task",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from misstep._core import PolicyGraph
-from misstep.answers.guard import guarded
+from misstep.answers.guard import guarded, warnings_of
 from misstep.budget import Budget
 from misstep.config import Config
 from misstep.errors import InputError
@@ -76,7 +76,7 @@ def set_up(
     loaded = task or load_task(config.domain, config.problem, unit_cost=unit_cost, budget=budget)
     bound = guarded(bind_policy(policy, loaded), loaded)
     graph = PolicyGraph(loaded, bound, recheck=config.recheck, seed=config.seed)
-    warnings = list(loaded.warnings)
+    warnings = [*loaded.warnings, *warnings_of(bound)]
     if unit_cost and not config.unit_cost:
         warnings.insert(0, "the policy was made for unit costs: every action counts as 1")
     given = parts or {}

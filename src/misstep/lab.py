@@ -143,7 +143,7 @@ class Knowledge(Generic[StateT]):
                 news = known.bound is not bound
                 if self.budget.is_over or (news and enough is not None and enough()):
                     break
-            if not self.budget.is_over:
+            if self.memory is not None and not self.budget.is_over:
                 self._answers.append((key, self._heard, self.effort, sorted(self.limits_hit)))
         finally:
             self._speaker, self._heard = before, None

@@ -23,7 +23,18 @@ from misstep.support.suggest import did_you_mean
 # Options count or limit something; more than this means a typing error.
 _MAX_NUMBER = 2**31
 _OURS = "misstep"
-KINDS = ("search", "heuristic", "policy", "fuzzer", "bias", "oracle", "objective")
+KINDS = (
+    "search",
+    "heuristic",
+    "policy",
+    "fuzzer",
+    "bias",
+    "oracle",
+    "objective",
+    "safety-policy",
+    "safety-fuzzer",
+    "decider",
+)
 
 T = TypeVar("T")
 
@@ -78,6 +89,23 @@ def make_part(kind: str, text: str) -> Any:
             raise InputError(f"{kind} `{text}`: option `{key}` is given twice; keep one")
         given[key] = value.strip()
     return build_part(kind, name, given)
+
+
+def split_options(text: str, known: Sequence[str], *, where: str) -> tuple[str, dict[str, str]]:
+    """Takes `,option=value` off the end of a text as long as the option is known; what remains comes first.
+
+    The rest may hold commas and equals signs of its own, as file names do: `a,b=c.pt,activation=tanh`.
+    """
+    given: dict[str, str] = {}
+    while True:
+        rest, comma, word = text.rpartition(",")
+        key, equals, value = word.partition("=")
+        key = _option_name(key)
+        if not comma or not equals or key not in known:
+            return text, given
+        if key in given:
+            raise InputError(f"{where}: option `{key}` is given twice; keep one")
+        text, given[key] = rest, value.strip()
 
 
 def _split(text: str) -> list[str]:
@@ -198,8 +226,9 @@ def _entries(kind: str) -> dict[str, list[EntryPoint]]:
 @cache
 def _installed(kind: str) -> dict[str, list[EntryPoint]]:
     """Looking through all installed packages takes a while, and they do not change meanwhile."""
+    group = f"misstep.{kind.replace('-', '_')}"  # names of groups have no hyphens
     found: dict[str, list[EntryPoint]] = {}
-    for entry in entry_points(group=f"misstep.{kind}"):
+    for entry in entry_points(group=group):
         found.setdefault(entry.name, []).append(entry)
     return found
 
@@ -272,7 +301,7 @@ def _read_value(value: object, hint: Any, where: str) -> object:
     if origin in (typing.Union, types.UnionType):
         if value == "none" and type(None) in args:
             return None
-        hint = next(part for part in args if part is not type(None))
+        return _read_value(value, next(part for part in args if part is not type(None)), where)
     if hint is bool:
         if value not in ("true", "false"):
             raise InputError(f"{where}: `{value}` is neither true nor false")

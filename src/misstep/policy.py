@@ -1,20 +1,26 @@
 """Policies: what is tested. Many states in, one action each out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
-from typing import Protocol
+from itertools import islice
+from typing import Any, Protocol, TypeAlias, cast
 
-from misstep._core import Action, State, StateBatch
+from misstep._core import Action, NativePolicy, State, StateBatch
+from misstep.answers.answer import ActionNames, likeliest
 from misstep.errors import InputError, PartError
-from misstep.plugins import blaming, build_part, part_class, part_label
+from misstep.plugins import blaming, build_part, part_class, part_label, split_options
 from misstep.task import Task
+
+Probabilities: TypeAlias = Mapping[Action | str, float]
+"""What a stochastic policy may answer for a state: how likely each action is, by action or by name."""
 
 
 class Policy(Protocol):
     """Any callable of this shape. It must be deterministic and have no memory; both are checked now and then.
 
-    An answer is an action of the task, or None where the policy has nothing to do. Anything else counts as an
-    illegal answer. `best_batch`, where there is one, says how many states a call should have at most.
+    An answer is an action of the task or its name, or None where the policy has nothing to do. An action that
+    is not applicable or not of the task makes a run `illegal`, anything else makes it `failed`. `best_batch`,
+    where there is one, says how many states a call should have at most.
     """
 
     def __call__(self, states: StateBatch, /) -> Sequence[Action | None]:
@@ -51,17 +57,58 @@ def per_state(choose: Callable[[State], Action | None]) -> Policy:
     return policy
 
 
-def make_policy_part(text: str) -> PolicyPart:
-    """The part of `NAME:VALUE`. All after the first colon is one value: file names may hold anything."""
-    name, _, value = text.partition(":")
-    cls = part_class("policy", name)
+class ArgmaxPolicy:
+    """A stochastic policy as the deterministic one that takes its likeliest action."""
+
+    def __init__(self, policy: Callable[[StateBatch], Sequence[Probabilities | Action | str | None]]) -> None:
+        if isinstance(policy, NativePolicy):
+            raise InputError("a native policy gives no probabilities to choose from; test it as it is")
+        self.policy = policy
+        self._names: ActionNames | None = None
+        if (best_batch := getattr(policy, "best_batch", None)) is not None:
+            self.best_batch = best_batch
+
+    def __call__(self, states: StateBatch, /) -> list[Action | None]:
+        """The likeliest action of each state; a BadAnswer in its place where the answer tells none."""
+        answers: object = self.policy(states)
+        if isinstance(answers, str | bytes | Mapping) or not isinstance(answers, Iterable):
+            return cast(list[Action | None], answers)  # The guard tells what is wrong with it.
+        given = list(islice(answers, len(states) + 1))
+        if len(given) != len(states):
+            return given
+        if self._names is None or self._names.task is not states.task:
+            self._names = ActionNames(cast(Task, states.task))
+        return [
+            cast(Action | None, likeliest(answer, state, self._names))
+            for answer, state in zip(given, states, strict=True)
+        ]
+
+
+def argmax(policy: Callable[[StateBatch], Sequence[Probabilities | Action | str | None]]) -> Policy:
+    """The deterministic policy that takes the likeliest action of a stochastic one.
+
+    The answers of `policy` are probabilities for each state, `{action or its name: probability}`; of equally
+    likely actions the one with the lowest index in `task.actions` is taken, and none where all are 0. What is
+    tested is this policy: nothing is said about the other actions that might be drawn.
+    """
+    return ArgmaxPolicy(policy)
+
+
+def make_policy_part(text: str, *, kind: str = "policy") -> Any:
+    """The part of `NAME:VALUE` or `NAME:VALUE,option=value,...`.
+
+    VALUE is the first option of the part. File names may hold anything, so `,option=value` is taken off the
+    end only where the part has an option of this name; all that is before is VALUE.
+    """
+    name, _, rest = text.partition(":")
+    cls = part_class(kind, name)
     options = [field for field in fields(cls) if field.init]
+    value, given = split_options(rest, [field.name for field in options[1:]], where=f"policy `{text}`")
     if value and not options:
         raise InputError(f"policy `{name}` takes no value, but `{value}` was given; write `{name}`")
     if not value and options and options[0].default is MISSING:
         raise InputError(f"policy `{name}` needs a value; write `{name}:{options[0].name.upper()}`")
-    part: PolicyPart = build_part("policy", name, {options[0].name: value} if value else {})
-    return part
+    return build_part(kind, name, {options[0].name: value} | given if value else given)
 
 
 def wants_unit_cost(part: "Policy | PolicyPart") -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from misstep import _core
 from misstep.errors import UnsupportedFeature
@@ -14,7 +15,11 @@ from misstep.pddl.view import PddlView
 
 
 class Task(_core.Task):
-    """A classical planning task. Everything about states and actions is native; this adds the PDDL side."""
+    """A classical planning task. Everything about states and actions is native; this adds the PDDL side.
+
+    Tasks compare and hash by what they are as SAS text. They pickle: states, actions and batches take their
+    task along, once for all that go into one pickle.
+    """
 
     def __init__(
         self,
@@ -29,6 +34,27 @@ class Task(_core.Task):
         self.problem = problem
         self.warnings = list(warnings)
         """What a user should know about how the task was read, such as dropped action schemas."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self.sas, self.source, self.problem, self.warnings)
+
+    def __copy__(self) -> "Task":
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Task":
+        """The task itself: it does not change, and it is large."""
+        return self
+
+    def __repr__(self) -> str:
+        return f"<Task {self.name}: {len(self.actions)} actions, {self.num_variables} variables>"
+
+    @property
+    def name(self) -> str:
+        """Domain and problem as their PDDL calls them, or the SAS file: `gripper-prob01`."""
+        if self.problem is None:
+            return Path(self.source).stem
+        domain, problem = self.problem.domain.name, self.problem.name
+        return problem if domain in problem else f"{domain}-{problem}"
 
     @cached_property
     def pddl(self) -> PddlView | None:
@@ -55,6 +81,10 @@ class Task(_core.Task):
         """The task without facts and actions that forward h^2 shows unreachable; ASNet policies expect it."""
         sas = self.pruned_sas(budget=budget)
         return Task(sas, source=self.source, problem=self.problem, warnings=self.warnings)
+
+
+def _unpickled(sas: str, source: str, problem: Problem | None, warnings: list[str]) -> Task:
+    return Task(sas, source=source, problem=problem, warnings=warnings)
 
 
 def load(

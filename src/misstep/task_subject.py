@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from misstep._core import PolicyGraph, Run, State
-from misstep.answers.guard import Guard, failure_report, reason_of
+from misstep.answers.guard import Guard, failure_report, reason_of_run
 from misstep.events import Family, PoolGrown, Warned
 from misstep.explain.families import BugSummary, families, share_with_unique_pair
 from misstep.explain.fault import localise
@@ -75,7 +75,7 @@ class TaskSubject:
             if known.bound is not bound:  # localising has tightened the bounds
                 judgement = self.panel.judge(case)
         if case.run.outcome in _WITHOUT_DECISION:
-            reason = reason_of(self.policy, case.run.states[-1])
+            reason = reason_of_run(self.policy, case.run)
         certificate, by_search = None, False
         if judgement.verdict is not Verdict.UNKNOWN:
             certificate, by_search = make_certificate(

@@ -55,7 +55,7 @@ def test_the_examples_run(courier, tmp_path):
             run([sys.executable, "-c", text], tmp_path)
             ran["python"] += 1
     assert ran["python"] >= 4
-    assert ran["files"] == 2
+    assert ran["files"] == 3
     assert ran["console"] >= 4
 
 

@@ -14,7 +14,8 @@ import pytest
 
 from misstep import load
 from misstep._core import HeuristicPolicy, PolicyGraph
-from misstep.answers.guard import BadAnswer, Guard, bind_guarded, guarded
+from misstep.answers.answer import BadAnswer
+from misstep.answers.guard import Guard, bind_guarded, guarded
 from misstep.errors import InputError, PolicyError
 from misstep.policies.remote import Remote, RemotePolicy
 from misstep.policy import make_policy_part, per_state
@@ -129,10 +130,11 @@ def test_no_action_and_failures_come_through(task, states):
     with PolicyServer(task, per_state(choose)) as server:
         guard = bind_guarded(Remote(str(server.address)), task)
         answers = guard(states)
-    assert [at for at, answer in enumerate(answers) if answer is None] == [1, 2, 3]
+    assert [at for at, answer in enumerate(answers) if answer is None] == [3]
+    assert [answers[at].outcome for at in (1, 2)] == ["failed", "illegal"]
     assert set(guard.failures) == {states[1], states[2]}
     assert "the server's policy failed: the policy raised ValueError: no idea" in guard.failures[states[1]]
-    assert "an answer is an Action" in guard.failures[states[2]]
+    assert "which is no action of the task" in guard.failures[states[2]]
 
 
 def test_a_policy_that_is_dead_ends_the_client_too(task, states):
@@ -144,7 +146,7 @@ def test_a_policy_that_is_dead_ends_the_client_too(task, states):
 
     with PolicyServer(task, Guard(hang, task, max_seconds=0.3)) as server:
         remote = Remote(str(server.address)).bind(task)
-        with pytest.raises(PolicyError, match=r"is gone .*within 0\.3 seconds and was given up"):
+        with pytest.raises(PolicyError, match=r"is gone .*within 0\.3 seconds and is not asked again"):
             remote(states)
         released.set()
 
@@ -167,7 +169,10 @@ def test_a_server_that_only_knows_probabilities(task, states):
         return wire.encode_probabilities(rows[number[tuple(wire.decode_state(request))] % 4])
 
     with raw_server(**{wire.GET_TASK: of_task(task), wire.GET_PROBABILITIES: probabilities}) as address:
-        answers = Remote(address).bind(task)(states)
+        answers = Remote(address, argmax=True).bind(task)(states)
+        refused = bind_guarded(Remote(address), task)
+        assert all(answer.outcome == "failed" for answer in refused(states))
+        assert f"`remote:{address},argmax=true`" in refused.dead
     assert answers[0] is None
     assert answers[1] == task.actions[2]
     assert isinstance(answers[2], BadAnswer)
@@ -259,17 +264,38 @@ def test_a_grpc_server_of_another_kind(task):
         Remote(address).bind(task)
     with raw_server(**{wire.GET_TASK: of_task(task)}) as address:
         remote = Remote(address).bind(task)
+        with pytest.raises(PolicyError, match="does not choose operators"):
+            remote(task.batch([task.initial_state]))
+        remote = Remote(address, argmax=True).bind(task)
         with pytest.raises(PolicyError, match="does not speak the policy protocol"):
             remote(task.batch([task.initial_state]))
 
 
-def test_an_exception_in_a_foreign_server_is_stuck(task):
+def test_the_likeliest_operator_by_choice(task, states):
+    """A server that chooses one operator and tells other probabilities: the option decides which counts."""
+
+    def chosen(_request, _context):
+        return wire.encode_operator(7)
+
+    def probabilities(_request, _context):
+        return wire.encode_probabilities([(7, 0.2), (5, 0.4), (3, 0.4)])
+
+    methods = {wire.GET_TASK: of_task(task), wire.GET_OPERATOR: chosen, wire.GET_PROBABILITIES: probabilities}
+    with raw_server(**methods) as address:
+        assert set(make_policy_part(f"remote:{address}").bind(task)(states)) == {task.actions[7]}
+        likeliest = make_policy_part(f"remote:{address},argmax=true,max-seconds=9").bind(task)
+        assert set(likeliest(states)) == {task.actions[3]}
+        assert likeliest.client.max_seconds == 9
+
+
+def test_an_exception_in_a_foreign_server_is_failed(task):
     def broken(_request, _context):
         raise RuntimeError("broken network")
 
     with raw_server(**{wire.GET_TASK: of_task(task), wire.GET_OPERATOR: broken}) as address:
         guard = bind_guarded(Remote(address), task)
-        assert guard(task.batch([task.initial_state])) == [None]
+        (run,) = PolicyGraph(task, guard).run(task.batch([task.initial_state]))
+    assert run.outcome == "failed"
     assert "broken network" in guard.failures[task.initial_state]
 
 

@@ -66,6 +66,15 @@ def test_unix_socket_json_and_quiet(courier, tmp_path):
     assert not (tmp_path / "socket").exists()
 
 
+def test_the_limit_for_an_answer(courier, tmp_path):
+    (tmp_path / "slow.py").write_text("import time\ndef choose(state):\n    time.sleep(100)\n")
+    options = ("--policy", f"python:{tmp_path / 'slow.py'}:choose", "--max-seconds", "0.5")
+    with serving(*courier, *options) as (address, _):
+        told = misstep("run", *courier, "--policy", f"remote:{address}", "--json").json
+    assert told["outcome"] == "failed"
+    assert "within 0.5 seconds" in told["reason"]
+
+
 def test_all_networks_only_with_a_warning(courier):
     with serving(*courier, "--policy", "heuristic:ff", "--address", "*:0") as (address, process):
         assert address.startswith("*:")

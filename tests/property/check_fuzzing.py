@@ -10,7 +10,7 @@ from misstep.reference import fdr
 from misstep.testing import exhaustive
 from tests.property import plain_fuzzer
 from tests.property.cases import FUZZING, Case, case_of
-from tests.property.check_policy_graph import RandomPolicy
+from tests.property.check_policy_graph import FailingPolicy, RandomPolicy
 
 BIASES = ("plan-length", "loopiness", "detour", "surface")
 
@@ -95,8 +95,8 @@ def check_pools(case: Case) -> None:
         return  # the plain fuzzer is slow
     rng = random.Random(f"pools {case.seed}")
     name = rng.choice(("none", *BIASES))
-    policy = RandomPolicy(case)
     options = {"state_budget": rng.choice((1, 3, 50)), "expansion_budget": rng.choice((1, 4, 10, 200))}
+    policy = rng.choice((RandomPolicy, FailingPolicy))(case)
     ff = case.heuristic("ff")
 
     def value(states: list[fdr.State], costs: list[int]) -> float:

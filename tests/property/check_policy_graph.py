@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 from misstep import _core as core
+from misstep.answers.answer import bad_answer
 from misstep.reference import fdr
 from misstep.testing import exhaustive
 from tests.property.cases import Case
@@ -41,6 +42,20 @@ class RandomPolicy:
         return answers
 
 
+class FailingPolicy(RandomPolicy):
+    """A random policy that gives no decision in some states; `answer` is what it would decide there."""
+
+    def fails(self, values: fdr.State) -> bool:
+        return random.Random(f"failures {self.case.seed} {values}").random() < 0.2
+
+    def __call__(self, states: core.StateBatch) -> list[core.Action | None]:
+        answers = super().__call__(states)
+        return [
+            bad_answer("out of memory") if self.fails(tuple(state.values)) else answer
+            for state, answer in zip(states, answers, strict=True)
+        ]
+
+
 def simulate(case: Case, policy: RandomPolicy, start: fdr.State, max_steps: int) -> tuple[str, int, int]:
     """Outcome, steps and cost by the words of SEMANTICS."""
     task = case.reference
@@ -52,6 +67,8 @@ def simulate(case: Case, policy: RandomPolicy, start: fdr.State, max_steps: int)
             return "dead-end", step, cost
         if step == max_steps:
             return "cut-off", step, cost
+        if isinstance(policy, FailingPolicy) and policy.fails(state):
+            return "failed", step, cost
         number = policy.answer(state)
         if number is None:
             return "stuck", step, cost
@@ -67,7 +84,11 @@ def simulate(case: Case, policy: RandomPolicy, start: fdr.State, max_steps: int)
 
 def check_runs(case: Case) -> None:
     """All runs together, with different limits in a row on one graph, equal one by one without any memory."""
-    policy = RandomPolicy(case)
+    for policy in (RandomPolicy(case), FailingPolicy(case)):
+        check_runs_of(case, policy)
+
+
+def check_runs_of(case: Case, policy: RandomPolicy) -> None:
     graph = core.PolicyGraph(case.native, policy, recheck=False)
     rng = random.Random(case.seed)
     for _ in range(3):

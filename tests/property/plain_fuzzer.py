@@ -133,8 +133,10 @@ def fuzz(
                     break
                 outcome, steps, _ = simulate(case, policy, s, min(left, state_budget))
                 left -= steps
-                if outcome not in ("solved", "cut-off"):
+                if outcome not in ("solved", "cut-off", "failed"):
                     weights.append(math.inf)
+                elif steps == 0:  # no decision at the start: nothing to weigh
+                    weights.append(0.0)
                 else:
                     weights.append(value(*trace(case, policy, s, steps)))
             chosen = select(weights, rng)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from misstep.reference.fdr import Task
 from misstep.testing.strategies import tasks
 from tests.property import (
+    check_failures,
     check_fuzzing,
     check_heuristics,
     check_improve,
@@ -28,6 +29,7 @@ CHECKS = (
     *check_searches.CHECKS,
     *check_improve.CHECKS,
     *check_policy_graph.CHECKS,
+    *check_failures.CHECKS,
     *check_undo.CHECKS,
     *check_fuzzing.CHECKS,
     *check_oracles.CHECKS,

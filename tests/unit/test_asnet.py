@@ -1,12 +1,16 @@
 """The native evaluation of ASNets against plain numpy, on tasks and random networks of our own."""
 
 import dataclasses
+import hashlib
 
 import numpy as np
 import pytest
 
 from misstep import InputError, load, load_sas
-from misstep._core import AsnetPolicy
+from misstep._core import AsnetPolicy, PolicyGraph
+from misstep.answers.answer import NO_NUMBER
+from misstep.answers.guard import reason_of_run
+from misstep.formats.asnet_model import compound_types, domain_hash
 from misstep.formats.asnet_policy import write_asnet
 from misstep.policies.asnet import Asnet, bind_asnet, ground_net
 from misstep.policy import make_policy_part, wants_unit_cost
@@ -122,7 +126,7 @@ def test_probabilities(tasks):
     assert policy(task.batch([])) == policy.scores(task.batch([])) == []
 
 
-def test_scores_that_are_no_numbers_choose_nothing(tasks):
+def test_scores_that_are_no_numbers_are_no_decision(tasks):
     task = tasks["courier"]
     model = random_model(task.pddl)
     for module in model.action_modules[-1]:
@@ -131,7 +135,11 @@ def test_scores_that_are_no_numbers_choose_nothing(tasks):
     for module in model.action_modules[-2]:
         module.weights[...] = 0
         module.bias[...] = 3e38
-    assert bind_asnet(model, task)(task.batch([task.initial_state])) == [None]
+    policy, start = bind_asnet(model, task), task.batch([task.initial_state])
+    assert policy(start) == [NO_NUMBER]
+    (run,) = PolicyGraph(task, policy).run(start)
+    assert run.outcome == "failed"
+    assert reason_of_run(policy, run) == NO_NUMBER.reason
 
 
 def test_part(tasks, tmp_path):
@@ -159,12 +167,52 @@ def test_another_domain_is_refused(tasks, tmp_path):
     (tmp_path / "domain.pddl").write_text(DOMAIN.replace("(not (broken ?q))", ""))
     with pytest.raises(InputError, match=r"action `go` has 4 atoms in the policy and 3"):
         bind_asnet(model, load(tmp_path / "domain.pddl", tmp_path / "problem.pddl"))
-    typed = dataclasses.replace(model, domain_hash="0" * 64)
-    with pytest.raises(InputError, match=r"a domain with other types than object, place;"):
-        bind_asnet(typed, tasks["odd"])
     (tmp_path / "task.sas").write_text(tasks["odd"].sas)
     with pytest.raises(InputError, match="needs the PDDL"):
         bind_asnet(model, load_sas(tmp_path / "task.sas"))
+
+
+def test_another_hash_is_a_warning(tasks):
+    """All names and sizes fit: the policy is used, and the user is told."""
+    task = tasks["odd"]
+    model = dataclasses.replace(random_model(task.pddl), domain_hash="0" * 64)
+    policy = bind_asnet(model, task, source="net.policy")
+    (warning,) = policy.warnings
+    assert warning.startswith(
+        "net.policy: the policy was trained for a domain with other types than object, place;"
+    )
+    batch = task.batch(walked_states(task, 5))
+    assert policy(batch) == bind_asnet(random_model(task.pddl), task)(batch)
+    names = domain_hash(
+        task.pddl.supertypes, task.problem.domain.predicates, [s.name for s in task.pddl.schemas]
+    )
+    assert bind_asnet(dataclasses.replace(model, domain_hash=names), task).warnings == []
+    assert bind_asnet(dataclasses.replace(model, domain_hash=None), task).warnings == []
+
+
+EITHER = """(define (domain cars)
+ (:requirements :strips :typing)
+ (:types truck van place - object)
+ (:predicates (at ?x - (either van truck) ?p - place) (near ?x ?y - (either truck van))
+  (free ?p - (either van place)))
+ (:action go :parameters (?t - truck ?p - place ?q - place)
+  :precondition (at ?t ?p) :effect (and (at ?t ?q) (not (at ?t ?p)))))"""
+
+
+def test_types_made_of_others_are_part_of_the_hash(tmp_path):
+    """Each `either` joins the types once, as a name with sorted members, when it is first met."""
+    (tmp_path / "domain.pddl").write_text(EITHER)
+    (tmp_path / "problem.pddl").write_text(
+        "(define (problem p) (:domain cars) (:objects t - truck a b - place)"
+        "(:init (at t a)) (:goal (at t b)))"
+    )
+    task = load(tmp_path / "domain.pddl", tmp_path / "problem.pddl")
+    text = "objecttruckvanplace(either truck van)(either place van)=atnearfreego"
+    model = dataclasses.replace(
+        random_model(task.pddl), domain_hash=hashlib.sha256(text.encode()).hexdigest()
+    )
+    assert bind_asnet(model, task).warnings == []
+    assert compound_types([["a"], ["b", "a"], ["c", "b"], ["a", "b"], []]) == ["(either a b)", "(either b c)"]
 
 
 def test_order_of_declarations_does_not_matter(tasks, tmp_path):

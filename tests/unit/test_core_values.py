@@ -14,7 +14,7 @@ def test_a_state_prints_as_sorted_atoms() -> None:
     state = task.initial_state
     assert state.facts == ["(at lorry a)", "(at parcel a)"]
     assert str(state) == "(at lorry a) (at parcel a)"
-    assert repr(state) == "<State (at lorry a) (at parcel a)>"
+    assert repr(state) == "State('(at lorry a)', '(at parcel a)')"
     assert state.values == [0, 0, 1, 1]
     assert state.task is task
 
@@ -37,7 +37,7 @@ def test_actions_are_values() -> None:
     task, same = delivery(), delivery()
     action = task.action("(load parcel a)")
     assert str(action) == action.name == "(load parcel a)"
-    assert repr(action) == "<Action (load parcel a)>"
+    assert repr(action) == "Action('(load parcel a)', cost=1)"
     assert (action.index, action.cost) == (2, 1)
     assert action.precondition == [(0, 0), (1, 0)]
     assert action.effect == [(1, 2)]

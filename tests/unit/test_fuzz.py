@@ -118,11 +118,26 @@ def test_a_policy_that_raises_can_be_asked_again(task: Task) -> None:
     assert run.outcome == "stuck" and run.answer is None
 
 
-def test_nonsense_is_illegal(task: Task) -> None:
-    for answer in ("jump", 3, object()):
+def test_nonsense_is_failed(task: Task) -> None:
+    for answer in (3, object(), "jump"):  # Names of actions are read by the guard, see test_policies_guard.
         nonsense = _core.PolicyGraph(task, lambda states, answer=answer: [answer] * len(states))
         (run,) = nonsense.run(task.batch([task.initial_state]))
-        assert run.outcome == "illegal"
+        assert run.outcome == "failed"
+
+
+@pytest.mark.parametrize("part", [Classic(), Refined()])
+def test_a_policy_that_fails_everywhere_leaves_walks_uniform(task: Task, part: Classic | Refined) -> None:
+    """Nothing is known of it, so the pool is the one of a run without any preference: no failing states."""
+    broken = _core.PolicyGraph(task, lambda states: [object()] * len(states))
+    stuck = _core.PolicyGraph(task, lambda states: [None] * len(states))
+    pools = [list(Fuzz(graph, part, PlanLength(), seed=5, size=40)) for graph in (broken, stuck)]
+    # States where the policy is stuck enter the pool of `classic` from every step of a walk.
+    assert {len(entry.walk) for entry in pools[0]} - {0} != {1}
+    if isinstance(part, Classic):
+        assert [entry.state for entry in pools[0]] != [entry.state for entry in pools[1]]
+        ends = {entry.rng for entry in pools[0]}
+        assert len(ends) == len(pools[0]), "one state a walk: its end"
+        assert len({entry.rng for entry in pools[1]}) < len(pools[1])
 
 
 def test_wrong_number_of_answers(task: Task) -> None:
@@ -149,13 +164,13 @@ def test_pool_files_round_trip(task: Task, tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("", "empty"),
-        ("nonsense\n", "not JSON"),
-        ("[1]\n", "expected an object"),
+        ("nonsense\n", "no JSON object"),
+        ("[1]\n", "no JSON object"),
         ('{"facts": 3}\n', "`facts`"),
         ('{"facts": ["(at red nowhere)"]}\n', "not a fact"),
         ('{"facts": []}\n', "incomplete"),
         ('{"facts": ["(at red depot)"], "walk": ["(jump)"]}\n', "pool.jsonl:1"),
-        ("\x00\x01\n", "not JSON"),
+        ("\x00\x01\n", "no JSON object"),
     ],
 )
 def test_damaged_pools(task: Task, tmp_path: Path, text: str, message: str) -> None:
@@ -166,7 +181,7 @@ def test_damaged_pools(task: Task, tmp_path: Path, text: str, message: str) -> N
 
 
 def test_missing_pool(task: Task, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot read"):
+    with pytest.raises(InputError, match="no such file"):
         read_pool(tmp_path / "none.jsonl", task)
 
 

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import misstep
+from misstep._core import PolicyGraph
+from misstep.answers.answer import NO_NUMBER, NO_SUCH_ACTION
 from misstep.errors import InputError, UnsupportedFeature
 from misstep.pddl.noop_actions import noop_actions
 from misstep.plugins import make_part
@@ -105,7 +107,9 @@ def test_a_policy_that_prefers_to_stay_has_no_action(task, path):
     for seed in range(200):
         policy = Gnn(random_checkpoint(path, seed=seed)).bind(task)
         if min(policy.values(at_b), key=lambda pair: pair[1])[0] == "(sail b b)":
-            assert policy(batch(task, [at_b])) == [None]
+            assert policy(batch(task, [at_b])) == [NO_SUCH_ACTION]
+            (run,) = PolicyGraph(task, policy).run(batch(task, [at_b]))
+            assert run.outcome == "illegal"
             return
     raise AssertionError("no network stays")
 
@@ -113,7 +117,9 @@ def test_a_policy_that_prefers_to_stay_has_no_action(task, path):
 def test_overflow_is_no_choice(task, path):
     policy = Gnn(random_checkpoint(path, scale=1e6, iterations=30)).bind(task)
     assert all(np.isnan(value) for _, value in policy.values(task.initial_state))
-    assert policy(batch(task, [task.initial_state])) == [None]
+    assert policy(batch(task, [task.initial_state])) == [NO_NUMBER]
+    (run,) = PolicyGraph(task, policy).run(batch(task, [task.initial_state]))
+    assert run.outcome == "failed"
 
 
 def test_no_successors(tmp_path, path):

@@ -1,12 +1,16 @@
 """What oracles claim is checked before it counts."""
 
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
-from misstep._core import HeuristicPolicy, PolicyGraph, search
+from misstep._core import HeuristicPolicy, PolicyGraph, State, search
 from misstep.bound import Bound
-from misstep.claim import Claim, Plan, plan_claim, search_claim
+from misstep.budget import Budget, StopFlag
+from misstep.claim import Claim, Exhausted, Plan, plan_claim, search_claim
 from misstep.lab import Lab, UnsoundClaim
 from misstep.task import Task
 from tests.unit.core_tasks import delivery
@@ -64,3 +68,113 @@ def test_landmarks_are_claimed_once(setting: Setting) -> None:
     assert first.lo > 0
     setting.lab.claim_landmarks(start)
     assert setting.lab.lower(start) is claim
+
+
+@dataclass
+class Listener:
+    """Learns every claim and makes one of its own about the initial state, once."""
+
+    start: State
+    follows: Claim[State] | None = None
+    heard: list[Claim[State]] = field(default_factory=list)
+
+    def learn(self, claim: Claim[State], /) -> list[Claim[State]]:
+        self.heard.append(claim)
+        follows, self.follows = self.follows, None
+        return [] if follows is None else [follows]
+
+
+def test_the_door_tells_learners_and_marks_states(setting: Setting) -> None:
+    lab, start = setting.lab, setting.task.initial_state
+    plan = search(setting.task, "astar:blind").plan
+    after = setting.task.apply(start, plan[0])
+    listener = Listener(start, follows=plan_claim(start, plan, "listener"))
+    lab.learners.append(listener)
+    assert lab.enter(plan_claim(after, plan[1:], "somebody"))
+    assert lab.changed == {start, after}, "what follows from a claim comes in by the same door"
+    assert lab.upper(start).oracle == "listener" and lab.upper(after).oracle == "somebody"
+    assert [claim.state for claim in listener.heard] == [after], "nobody is told what they said themselves"
+    assert not lab.enter(plan_claim(after, plan[1:], "late")), "no news"
+    assert len(listener.heard) == 1
+
+
+def test_whoever_is_asked_is_not_told(setting: Setting) -> None:
+    lab, start = setting.lab, setting.task.initial_state
+    plan = search(setting.task, "astar:blind").plan
+    asked, other = Listener(start), Listener(start)
+    lab.learners += [asked, other]
+    lab.consult("0", lambda: [plan_claim(start, plan, "asked")], speaker=asked)
+    assert not asked.heard and len(other.heard) == 1
+
+
+def test_enough_is_asked_where_there_is_news(setting: Setting) -> None:
+    lab, start = setting.lab, setting.task.initial_state
+    plan = search(setting.task, "astar:blind").plan
+    after = setting.task.apply(start, plan[0])
+    asked = 0
+
+    def enough() -> bool:
+        nonlocal asked
+        asked += 1
+        return True
+
+    claims = [
+        plan_claim(after, plan[1:], "o"),
+        plan_claim(start, plan, "o"),
+        search_claim(start, 4, "s", 1, "o"),
+    ]
+    lab.consult("0", lambda: claims, about=start, enough=enough)
+    assert asked == 1 and lab.best(start) == Bound(0, 4), "the third claim was not wanted any more"
+
+
+def test_answers_are_kept_and_repeated(setting: Setting) -> None:
+    lab, start = setting.lab, setting.task.initial_state
+    plan = search(setting.task, "astar:blind").plan
+    lab.consult("0 planner", lambda: [plan_claim(start, plan, "p"), search_claim(start, 4, "s", 9, "p")])
+    lab.spend(3)
+    (answer,) = lab.take_answers()
+    assert lab.take_answers() == []
+    again = Lab(task=lab.task, graph=lab.graph, memory=Told(json.loads(json.dumps(answer))))
+
+    def nobody() -> list[Claim[State]]:
+        raise AssertionError("asked although the answer is known")
+
+    again.consult("0 planner", nobody)
+    assert again.best(start) == lab.best(start) == Bound(4, 4)
+    assert again.plan(start) == lab.plan(start) and again.lower(start) == lab.lower(start)
+    again.consult("1 planner", list)  # nothing is left to be recalled
+
+
+class Told:
+    def __init__(self, *answers: dict[str, Any]) -> None:
+        self.answers = list(answers)
+
+    def recall(self, key: str, /) -> dict[str, Any] | None:
+        return self.answers.pop(0) if self.answers and self.answers[0]["key"] == key else None
+
+
+def test_an_answer_that_was_cut_short_is_not_kept(setting: Setting) -> None:
+    stop = StopFlag()
+    lab = Lab(task=setting.task, graph=setting.lab.graph, budget=Budget(stop=stop))
+
+    def ask() -> Iterator[Claim[State]]:
+        stop.set()
+        yield plan_claim(setting.task.initial_state, search(setting.task, "astar:blind").plan, "o")
+
+    lab.consult("0", ask)
+    assert lab.take_answers() == []
+
+
+def test_impossible_bounds_and_unknown_evidence_are_refused(setting: Setting) -> None:
+    start = setting.task.initial_state
+    with pytest.raises(UnsoundClaim, match="no value lies between"):
+        setting.lab.enter(Claim(start, Bound(5, 3), Exhausted("s", 1), "odd"))
+
+    class Feeling:
+        kind = "feeling"
+
+        def as_json(self, bound: Bound, /) -> dict[str, Any]:
+            return {}
+
+    with pytest.raises(UnsoundClaim, match="odd: evidence of the kind"):
+        setting.lab.enter(Claim(start, Bound(1, 3), Feeling(), "odd"))

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from misstep import load
-from misstep.answers.guard import BadAnswer
+from misstep.answers.answer import BadAnswer
 from misstep.errors import PolicyError
 from misstep.remote.correspondence import Correspondence
 from misstep.task import Task

@@ -7,11 +7,21 @@ import signal
 import threading
 import time
 
+import numpy as np
 import pytest
 
 from misstep import load
 from misstep._core import HeuristicPolicy, PolicyGraph
-from misstep.answers.guard import BadAnswer, Guard, bad_answer, bind_guarded, guarded
+from misstep.answers.answer import BadAnswer, bad_answer
+from misstep.answers.guard import (
+    Guard,
+    bind_guarded,
+    failure_share,
+    guarded,
+    reason_of,
+    reason_of_run,
+    warnings_of,
+)
 from misstep.errors import FlakyPolicy, InputError, PolicyError
 from misstep.policies.heuristic import Heuristic
 from misstep.policy import per_state
@@ -71,19 +81,25 @@ def test_raising_on_one_state_leaves_the_others_answered(task, states):
 
     guard = Guard(per_state(choose), task)
     answers = guard(states)
-    assert [at for at, answer in enumerate(answers) if answer is None] == [2]
+    assert [at for at, answer in enumerate(answers) if isinstance(answer, BadAnswer)] == [2]
+    assert None not in answers
     assert guard.batches_split == 1
     assert list(guard.failures) == [bad]
     assert "raised ValueError: cannot think (test_policies_guard.py:" in guard.failures[bad]
+    assert reason_of(guard, bad) == guard.failures[bad] and reason_of(guard, states[0]) is None
+    assert (guard.asked, guard.failed, guard.unknown) == (len(states), 1, 0)
+    assert failure_share(guard) == 1 / len(states)
 
 
-def test_raising_everywhere_is_stuck(task):
+def test_raising_everywhere_is_failed(task):
     def policy(states):
         raise RuntimeError
 
     run, guard = run_one(task, policy)
-    assert run.outcome == "stuck"
+    assert (run.outcome, run.steps, run.answer) == ("failed", 0, None)
     assert "raised RuntimeError (" in guard.failures[task.initial_state]
+    assert reason_of_run(guard, run) == guard.failures[task.initial_state]
+    assert failure_share(guard) == 1
 
 
 @pytest.mark.parametrize("error", [SystemExit(3), MemoryError(), RecursionError("deep"), StopIteration()])
@@ -92,7 +108,7 @@ def test_whatever_is_raised_is_contained(task, error):
         raise error
 
     run, guard = run_one(task, policy)
-    assert run.outcome == "stuck"
+    assert run.outcome == "failed"
     assert type(error).__name__ in guard.failures[task.initial_state]
 
 
@@ -105,20 +121,22 @@ def test_an_error_that_cannot_be_shown(task):
         raise Nasty
 
     run, guard = run_one(task, policy)
-    assert run.outcome == "stuck"
+    assert run.outcome == "failed"
     assert "Nasty: (its text cannot be shown)" in guard.failures[task.initial_state]
 
 
-def test_a_policy_error_passes_through(task, states):
+def test_a_policy_error_ends_the_policy(task, states):
     calls = []
 
     def policy(states):
         calls.append(len(states))
         raise PolicyError("the server is gone")
 
-    with pytest.raises(PolicyError, match="the server is gone"):
-        Guard(policy, task)(states)
+    guard = Guard(policy, task)
+    assert guard(states) == [bad_answer("the server is gone")] * len(states)
+    assert guard(states) == [bad_answer("the server is gone")] * len(states)
     assert calls == [len(states)]
+    assert guard.dead == "the server is gone"
 
 
 def test_a_hang_is_given_up_and_the_policy_counts_as_dead(task, states):
@@ -132,11 +150,12 @@ def test_a_hang_is_given_up_and_the_policy_counts_as_dead(task, states):
 
     guard = Guard(policy, task, max_seconds=0.2)
     start = time.monotonic()
-    with pytest.raises(PolicyError, match=rf"no answer for {len(states)} states within 0.2 seconds"):
-        guard(states)
+    (reason,) = {answer.reason for answer in guard(states)}
+    assert f"no answer for {len(states)} states within 0.2 seconds and is not asked again" in reason
     for _ in range(3):
-        with pytest.raises(PolicyError, match=r"within 0\.2 seconds and was given up; it is not asked again"):
-            guard(task.batch([task.initial_state]))
+        assert guard(task.batch([task.initial_state])) == [BadAnswer(reason, "failed")]
+    assert guard.dead == reason
+    assert failure_share(guard) == 1
     assert time.monotonic() - start < 5
     assert calls == [len(states)]
     released.set()
@@ -148,10 +167,29 @@ def test_a_hang_in_one_state_names_it(task):
     def choose(state):
         released.wait(30)
 
-    with pytest.raises(PolicyError) as caught:
-        run_one(task, per_state(choose), max_seconds=0.2)
-    assert str(task.initial_state) in str(caught.value)
+    run, guard = run_one(task, per_state(choose), max_seconds=0.2)
+    assert run.outcome == "failed"
+    assert str(task.initial_state) in reason_of_run(guard, run)
     released.set()
+
+
+def test_a_policy_that_dies_on_the_way_keeps_its_answers(task, states):
+    """What was answered before stands, and asking again later is no different answer."""
+    calls = 0
+
+    def policy(states):
+        nonlocal calls
+        calls += 1
+        if calls > 3:
+            raise PolicyError("the server is gone")
+        return [task.applicable(state)[0] for state in states]
+
+    graph = PolicyGraph(task, Guard(policy, task))
+    (run,) = graph.run(task.batch([task.initial_state]), max_steps=20)
+    assert (run.outcome, run.steps) in (("failed", 3), ("loop", 2), ("loop", 3))
+    runs = graph.run(states, max_steps=20)
+    assert {run.outcome for run in runs} <= {"failed", "loop"}
+    assert "failed" in {run.outcome for run in runs}
 
 
 def test_answers_that_hang_or_never_end(task, states):
@@ -169,19 +207,47 @@ def test_answers_that_hang_or_never_end(task, states):
             released.wait(30)
             yield None
 
-    with pytest.raises(PolicyError, match="was given up"):
-        Guard(slow, task, max_seconds=0.2)(states)
+    guard = Guard(slow, task, max_seconds=0.2)
+    assert all(isinstance(answer, BadAnswer) for answer in guard(states))
+    assert "is not asked again" in guard.dead
     released.set()
 
 
-@pytest.mark.parametrize("answer", [float("nan"), 3, "(drive v a b)", True, object(), [], b"x"])
-def test_answers_that_are_no_actions_are_illegal(task, answer):
+@pytest.mark.parametrize("answer", [float("nan"), 3, np.int64(3), True, object(), [], b"x"])
+def test_answers_that_are_no_actions_are_failed(task, answer):
     run, guard = run_one(task, lambda states: [answer] * len(states))
-    assert run.outcome == "illegal"
+    assert run.outcome == "failed"
     assert run.steps == 0
     assert run.answer is None
     assert type(answer).__name__ in guard.failures[task.initial_state]
-    assert "an answer is an Action" in guard.failures[task.initial_state]
+    assert "answer with an Action" in guard.failures[task.initial_state]
+    assert guard.failed == guard.asked > 0
+
+
+def test_names_of_actions_are_answers(task):
+    def policy(states):
+        return [task.applicable(state)[0] for state in states]
+
+    (expected,) = PolicyGraph(task, policy).run(task.batch([task.initial_state]), max_steps=50)
+    for write in (
+        str,
+        lambda action: action.name.strip("()"),
+        lambda action: f" {action.name.upper()} ".replace(" ", "  "),
+        lambda action: np.str_(action.name),
+    ):
+        run, guard = run_one(task, lambda states, write=write: [write(action) for action in policy(states)])
+        assert (run.outcome, run.actions) == (expected.outcome, expected.actions)
+        assert not guard.failures
+
+
+def test_names_that_no_action_has_are_illegal(task):
+    run, guard = run_one(task, lambda states: ["(fly red home)"] * len(states))
+    assert (run.outcome, run.answer) == ("illegal", None)
+    reason = reason_of_run(guard, run)
+    assert "'(fly red home)' (str), which is no action of the task" in reason
+    assert task.actions[0].name in reason
+    assert (guard.failed, guard.unknown) == (0, guard.asked)
+    assert failure_share(guard) == 1
 
 
 def test_an_answer_whose_repr_raises(task):
@@ -190,7 +256,7 @@ def test_an_answer_whose_repr_raises(task):
             raise ValueError
 
     run, guard = run_one(task, lambda states: [Nasty() for _ in states])
-    assert run.outcome == "illegal"
+    assert run.outcome == "failed"
     assert "Nasty" in guard.failures[task.initial_state]
 
 
@@ -211,6 +277,13 @@ def test_inapplicable_actions_are_illegal_and_known(task):
     assert run.outcome == "illegal"
     assert run.answer == wrong
     assert not guard.failures
+    missing = [
+        task.fact_name(variable, value)
+        for variable, value in wrong.precondition
+        if task.initial_state.values[variable] != value
+    ]
+    reason = f"the policy answered {wrong.name}, which is not applicable: {', '.join(missing)} does not hold"
+    assert reason_of_run(guard, run) == reason
 
 
 @pytest.mark.parametrize("length", [0, 1, 100])
@@ -227,14 +300,14 @@ def test_a_wrong_number_of_answers_is_asked_again_one_by_one(task, states, lengt
 
 
 @pytest.mark.parametrize("whole", [None, 7, "abc", {}, set(), float("nan")])
-def test_no_list_at_all_is_illegal(task, whole):
+def test_no_list_at_all_is_failed(task, whole):
     run, guard = run_one(task, lambda states: whole)
-    assert run.outcome == "illegal"
+    assert run.outcome == "failed"
     assert "where a list with one answer for each state was expected" in guard.failures[task.initial_state]
 
 
 def test_a_policy_may_give_reasons_itself(task, states):
-    reasons = [bad_answer("the score is not a number"), bad_answer("server error", outcome="stuck")]
+    reasons = [bad_answer("the score is not a number"), bad_answer("no such operator", outcome="illegal")]
 
     def policy(states):
         return reasons
@@ -242,8 +315,19 @@ def test_a_policy_may_give_reasons_itself(task, states):
     guard = Guard(policy, task)
     two = task.batch([states[0], states[1]])
     answers = guard(two)
-    assert answers == [reasons[0], None]
-    assert guard.failures == {states[0]: "the score is not a number", states[1]: "server error"}
+    assert answers == reasons
+    assert guard.failures == {states[0]: "the score is not a number", states[1]: "no such operator"}
+    assert (guard.asked, guard.failed, guard.unknown) == (2, 1, 1)
+    outcomes = [run.outcome for run in PolicyGraph(task, policy, recheck=False).run(two)]
+    assert outcomes == ["failed", "illegal"]
+
+
+def test_other_outcomes_have_no_reason(task):
+    run, guard = run_one(task, lambda states: [None] * len(states))
+    assert run.outcome == "stuck"
+    assert reason_of_run(guard, run) is None and not guard.failures
+    assert failure_share(guard) == failure_share(HeuristicPolicy(task, "ff")) == 0
+    assert warnings_of(guard) == warnings_of(HeuristicPolicy(task, "ff")) == []
 
 
 def test_a_random_policy_is_flaky(task, states):

@@ -11,7 +11,8 @@ import pytest
 
 from misstep import load
 from misstep._core import PolicyGraph
-from misstep.answers.guard import BadAnswer, bind_guarded
+from misstep.answers.answer import BadAnswer
+from misstep.answers.guard import bind_guarded
 from misstep.answers.logits import best_actions, state_encoder
 from misstep.errors import InputError, PolicyError
 from misstep.policies.onnx import Onnx
@@ -101,7 +102,7 @@ def test_the_best_applicable_action_wins_the_first_of_equals(task, states):
     assert best_actions(task, states, scores) == last, "scores of inapplicable actions do not matter"
 
 
-def test_scores_that_are_no_numbers_are_illegal_and_minus_infinity_is_no_choice(task, states):
+def test_scores_that_are_no_numbers_are_failed_and_minus_infinity_is_no_choice(task, states):
     scores = np.zeros((len(states), len(task.actions)), np.float32)
     second = task.applicable(states[0])[1]
     scores[0, second.index] = np.nan
@@ -109,6 +110,7 @@ def test_scores_that_are_no_numbers_are_illegal_and_minus_infinity_is_no_choice(
     scores[2, task.applicable(states[2])[1].index] = np.inf
     answers = best_actions(task, states, scores)
     assert isinstance(answers[0], BadAnswer)
+    assert answers[0].outcome == "failed"
     assert answers[0].reason == f"the network's score of {second.name} is not a number"
     assert answers[1] is None
     assert answers[2] == task.applicable(states[2])[1]
@@ -143,7 +145,7 @@ def test_a_run(task, model):
     bias[:] = np.nan
     policy = bind_guarded(Onnx(model(weight, bias)), task)
     (run,) = PolicyGraph(task, policy).run(task.batch([task.initial_state]))
-    assert run.outcome == "illegal"
+    assert run.outcome == "failed"
     assert "is not a number" in policy.failures[task.initial_state]
 
 

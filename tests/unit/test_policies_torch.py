@@ -72,7 +72,7 @@ def saved(tmp_path, arrays, **options):
 def test_safetensors(task, states, tmp_path, prefix, bias, variables):
     arrays = mlp(task, bias=bias, width=task.num_variables if variables else None)
     path = saved(tmp_path, {prefix + name: array for name, array in arrays.items()})
-    policy = make_policy_part(f"torch:{path}").bind(task)
+    policy = make_policy_part(f"torch:{path},activation=relu").bind(task)
     assert policy(states) == expected(task, states, arrays)
     assert policy(task.batch([])) == []
 
@@ -82,7 +82,7 @@ def test_the_choice_does_not_depend_on_the_company(task, states, tmp_path):
     arrays = mlp(task, hidden=200, seed=3)
     arrays["4.weight"][:] = arrays["4.weight"][0]
     arrays["4.bias"][:] = arrays["4.bias"][0]
-    policy = Torch(saved(tmp_path, arrays)).bind(task)
+    policy = Torch(saved(tmp_path, arrays), "relu").bind(task)
     first = [task.applicable(state)[0] for state in states]
     assert policy(states) == first
     assert [policy(task.batch([state]))[0] for state in states] == first
@@ -90,12 +90,12 @@ def test_the_choice_does_not_depend_on_the_company(task, states, tmp_path):
     assert policy(task.batch(many)) == first * 50
 
 
-def test_weights_that_are_no_numbers_are_illegal(task, tmp_path):
+def test_weights_that_are_no_numbers_are_failed(task, tmp_path):
     arrays = mlp(task)
     arrays["4.bias"][:] = np.nan
-    policy = bind_guarded(Torch(saved(tmp_path, arrays)), task)
+    policy = bind_guarded(Torch(saved(tmp_path, arrays), "relu"), task)
     (run,) = PolicyGraph(task, policy).run(task.batch([task.initial_state]))
-    assert run.outcome == "illegal"
+    assert run.outcome == "failed"
     assert "is not a number" in policy.failures[task.initial_state]
 
 
@@ -115,7 +115,7 @@ def test_files_of_torch_itself(task, states, tmp_path, form):
     if form == "lightning":
         content = {"epoch": 3, "state_dict": {f"net.{name}": value for name, value in content.items()}}
     torch.save(content, path)
-    policy = Torch(path).bind(task)
+    policy = Torch(path, "relu").bind(task)
     encoded = np.zeros((len(states), facts), np.float32)
     starts = np.concatenate(([0], np.cumsum(task.domain_sizes)[:-1]))
     for row, state in zip(encoded, states, strict=True):
@@ -174,7 +174,7 @@ def renamed(arrays, old, new):
 )
 def test_networks_of_another_shape(task, tmp_path, change, words):
     with pytest.raises(PolicyError) as caught:
-        Torch(saved(tmp_path, change(mlp(task)))).bind(task)
+        Torch(saved(tmp_path, change(mlp(task))), "relu").bind(task)
     assert words in str(caught.value)
 
 

@@ -14,6 +14,7 @@ from misstep._core import Mlp, SafetyFuzzer
 from misstep.bundled.models import generate
 from misstep.errors import InputError, PolicyError
 from misstep.formats.nnet import Interface, read_interface, read_nnet, write_interface, write_nnet
+from misstep.formats.safetensors import write_safetensors
 from misstep.reference.jani_model import Jani
 from misstep.safety.model import SafetyTask
 from misstep.safety.policy import function_policy, load_policy, network_policy
@@ -33,7 +34,7 @@ def layers(sizes: list[int], seed: int = 0) -> list[tuple[np.ndarray, np.ndarray
 
 def test_mlp_is_numpy_and_the_same_in_any_batch() -> None:
     parts = layers([5, 16, 7, 3])
-    mlp = Mlp(parts)
+    mlp = Mlp(parts, activation="relu")
     x = np.random.default_rng(1).normal(size=(50, 5))
     expected = x
     for i, (w, b) in enumerate(parts):
@@ -47,9 +48,9 @@ def test_mlp_is_numpy_and_the_same_in_any_batch() -> None:
 
 def test_mlp_refuses_what_does_not_fit() -> None:
     with pytest.raises(InputError, match="do not fit"):
-        Mlp([*layers([3, 4]), *layers([5, 2])])
+        Mlp([*layers([3, 4]), *layers([5, 2])], activation="relu")
     with pytest.raises(InputError, match="another number of inputs"):
-        Mlp(layers([3, 2]))(np.zeros((1, 4)))
+        Mlp(layers([3, 2]), activation="relu")(np.zeros((1, 4)))
 
 
 def test_nnet_round_trip(tmp_path: Path) -> None:
@@ -177,8 +178,47 @@ def test_torch_weights_equal_native(task: SafetyTask, tmp_path: Path) -> None:
         state[f"{i}.weight"], state[f"{i}.bias"] = torch.tensor(w), torch.tensor(b)
     path = policy_files(task, tmp_path, ".pt")
     torch.save(state, tmp_path / "p.pt")
-    game = task.game(load_policy(f"nnet:{path}", task))
+    with pytest.raises(InputError, match="activation=NAME"):
+        load_policy(f"nnet:{path}", task)
+    game = task.game(load_policy(f"nnet:{path},activation=relu", task))
     assert game.chosen(game.initial()[0]) is not None
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh", "sigmoid"])
+def test_the_activation_decides(task: SafetyTask, tmp_path: Path, activation: str) -> None:
+    """From the option, from the interface file and from the weights' own metadata it is the same network."""
+    inputs = len([name for name in task.model.fields if "@" not in name])
+    parts = layers([inputs, 8, len(task.labels)], seed=4)
+    arrays = {}
+    for i, (w, b) in enumerate(parts):
+        arrays[f"{i}.weight"], arrays[f"{i}.bias"] = w.astype(np.float32), b.astype(np.float32)
+    path = policy_files(task, tmp_path, ".safetensors")
+    write_safetensors(tmp_path / "p.safetensors", arrays)
+    with pytest.raises(InputError, match="do not tell which activation"):
+        load_policy(f"nnet:{path}", task)
+    given = task.game(load_policy(f"nnet:{path},activation={activation}", task, filter=False))
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps(document | {"activation": activation}))
+    named = task.game(load_policy(f"nnet:{path}", task, filter=False))
+    path.write_text(json.dumps(document))
+    write_safetensors(tmp_path / "p.safetensors", arrays, metadata={"activation": activation})
+    own = task.game(load_policy(f"nnet:{path}", task, filter=False))
+    function = {
+        "relu": lambda x: np.maximum(x, 0),
+        "tanh": np.tanh,
+        "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    }
+    interface = read_interface(path)
+    columns = [task.model.fields.index(name) for name in interface.inputs]
+    for values in [given.values(s) for s in task.start_states(given)][:20]:
+        x = np.array([float(values[column]) for column in columns])
+        x = function[activation](arrays["0.weight"].astype(float) @ x + arrays["0.bias"])
+        scores = arrays["1.weight"].astype(float) @ x + arrays["1.bias"]
+        best = task.labels.index(interface.outputs[int(scores.argmax())])
+        for game in (given, named, own):
+            assert game.chosen(game.add(values)) == best
+    with pytest.raises(InputError, match="the file says that its activation is"):
+        load_policy(f"nnet:{path},activation=softplus", task)
 
 
 @pytest.mark.parametrize(("name", "net"), [("6_5", "32_32"), ("8_7", "16_16")])

@@ -1,53 +1,171 @@
-"""Run directories keep what they were given."""
+"""Stores and records keep what they were given."""
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from misstep.bound import NEVER, Bound
+from misstep.config import Config
 from misstep.errors import InputError
-from misstep.record.store import EVENTS, RunDirectory, free_directory, read_log, read_object
+from misstep.events import Finished, Judged, Started
+from misstep.judge import Verdict
+from misstep.record.record import BUGS, CLEARED, ENVIRONMENT, EVENTS, Record, records_in
+from misstep.record.store import DirectoryStore, MemoryStore, Store, free_directory, read_lines
 
 
-def make(path: Path) -> RunDirectory:
-    return RunDirectory(
-        path, config={"pool": 3, "out": None}, environment={"seed": 1}, files={"task.sas": "x"}
-    )
+def directory(path: Path) -> Store:
+    return DirectoryStore.create(path / "store", marker=EVENTS)
 
 
-def test_events_are_there_at_once(tmp_path: Path) -> None:
-    with make(tmp_path / "run") as store:
-        store.event({"event": "one"})
-        assert read_log(tmp_path / "run" / EVENTS) == [{"event": "one"}]
-        store.certificate("7", {"id": "7"})
-        assert read_object(tmp_path / "run" / "bugs" / "7.json") == {"id": "7"}
-    assert (tmp_path / "run" / "config.toml").read_text() == "pool = 3\n"
+def memory(_: Path) -> Store:
+    return MemoryStore()
 
 
-def test_a_run_is_never_overwritten(tmp_path: Path) -> None:
-    with make(tmp_path / "run") as store:
-        store.event({})
-    with pytest.raises(InputError, match="there is a run already"):
-        make(tmp_path / "run")
+both = pytest.mark.parametrize("make", [directory, memory])
+
+
+@both
+def test_lines_are_there_at_once(make: Callable[[Path], Store], tmp_path: Path) -> None:
+    store = make(tmp_path)
+    store.append("log", {"a": 1})
+    assert store.lines("log") == [{"a": 1}]
+    store.append("log", {"b": None})
+    store.cut("log", 1)
+    assert store.lines("log") == [{"a": 1}]
+    store.append("log", {"c": "ü"})
+    assert store.lines("log") == [{"a": 1}, {"c": "ü"}]
+    assert store.lines("no such log") == []
+    store.close()
+
+
+@both
+def test_texts_by_name(make: Callable[[Path], Store], tmp_path: Path) -> None:
+    store = make(tmp_path)
+    assert store.read("bugs/7.json") is None and store.names("bugs") == []
+    for number in (10, 7, 9):
+        store.write(f"bugs/{number}.json", f"{number}")
+    assert store.names("bugs") == ["7.json", "9.json", "10.json"]
+    store.write("bugs/7.json", "again")
+    assert store.read("bugs/7.json") == "again"
+
+
+def test_memory_becomes_a_directory(tmp_path: Path) -> None:
+    store = MemoryStore()
+    store.append(EVENTS, {"event": "x"})
+    store.write("bugs/1.json", "{}")
+    target = DirectoryStore.create(tmp_path / "copy", marker=EVENTS)
+    store.copy_to(target)
+    assert target.lines(EVENTS) == store.lines(EVENTS) and target.names("bugs") == ["1.json"]
+
+
+def test_a_record_is_never_overwritten(tmp_path: Path) -> None:
+    Record.create(tmp_path / "record").close()
+    with pytest.raises(InputError, match="there is a record already"):
+        Record.create(tmp_path / "record")
 
 
 def test_a_line_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "log").write_text('{"a": 1}\n{"b": ')
-    assert read_log(tmp_path / "log") == [{"a": 1}]
+    assert read_lines(tmp_path / "log") == [{"a": 1}]
     (tmp_path / "log").write_text('{"a": 1}\nnonsense\n')
-    with pytest.raises(InputError, match=r"log:2: this line is no JSON object"):
-        read_log(tmp_path / "log")
+    with pytest.raises(InputError, match=r"log:2: this is no JSON object"):
+        read_lines(tmp_path / "log")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 def test_a_full_disk_is_said(tmp_path: Path) -> None:
-    with make(tmp_path / "run") as store:
-        (tmp_path / "run" / EVENTS).symlink_to("/dev/full")
-        with pytest.raises(InputError, match="No space left"):
-            store.event({"event": "lost"})
+    store = DirectoryStore(tmp_path)
+    (tmp_path / "log").symlink_to("/dev/full")
+    with pytest.raises(InputError, match="No space left"):
+        store.append("log", {"event": "lost"})
 
 
 def test_free_directories_are_numbered(tmp_path: Path) -> None:
-    first = free_directory(tmp_path / "run")
-    assert first.name == "run-001"
-    first.mkdir()
-    assert free_directory(tmp_path / "run").name == "run-002"
+    first = Record.create_free(tmp_path / "run")
+    second = Record.create_free(tmp_path / "run")
+    assert first.path == tmp_path / "run-001" and second.path == tmp_path / "run-002"
+    assert free_directory(tmp_path / "run").name == "run-003"
+
+
+def test_nothing_can_be_made_where_there_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="cannot write there"):
+        Record.create_free(tmp_path / "file" / "run")
+
+
+def judged(number: int, verdict: Verdict, *, limit: str | None = None) -> Judged:
+    return Judged(id=number, verdict=verdict, outcome="loop", cost=NEVER, best=Bound(1, 2), gap=NEVER,
+                  oracle=None, steps=1, limit=limit, at=float(number))  # fmt: skip
+
+
+def begun(path: Path) -> Record:
+    record = Record.create(path)
+    record.begin(Config(policy="x:y").to_toml(), environment={"seed": 1}, files={"task.sas": "sas"})
+    record.event(Started(task="t", policy="p", seed=0, oracles=("o",)))
+    record.write_down(judged(0, Verdict.CLEARED), {"id": "0"}, [{"key": "k", "claims": []}])
+    return record
+
+
+def test_what_is_written_reads_back(tmp_path: Path) -> None:
+    record = begun(tmp_path / "record")
+    record.write_down(judged(3, Verdict.BUG), {"id": "3"}, [])
+    again = Record.open(tmp_path / "record")
+    assert [type(event).__name__ for event in again.events()] == ["Started", "Judged", "Judged"]
+    assert list(again.events())[2] == judged(3, Verdict.BUG)
+    assert again.config() == Config(policy="x:y")
+    assert again.bugs() == {"3": {"id": "3"}} and again.store.lines(CLEARED) == [{"id": "0"}]
+    with pytest.raises(InputError, match="there is no bug 4; there are: 3"):
+        again.bug_named("4")
+
+
+def test_a_repeated_test_writes_nothing_twice(tmp_path: Path) -> None:
+    begun(tmp_path / "record").close()
+    record = Record.open(tmp_path / "record")
+    record.resume()
+    assert record.recall("k") == {"key": "k", "claims": []}
+    record.event(Started(task="t", policy="p", seed=0, oracles=("o",), at=99.0))
+    record.write_down(judged(0, Verdict.CLEARED), {"id": "0"}, [])
+    record.write_down(judged(1, Verdict.BUG), {"id": "1"}, [])
+    assert [line["event"] for line in record.store.lines(EVENTS)] == ["started", "judged", "judged"]
+    assert record.store.lines(CLEARED) == [{"id": "0"}]
+
+
+def test_what_a_stopped_test_did_not_know_is_replaced(tmp_path: Path) -> None:
+    record = begun(tmp_path / "record")
+    record.write_down(judged(1, Verdict.UNKNOWN, limit="seconds"), None, [])
+    record.event(Finished(tested=2))
+    again = Record.open(tmp_path / "record")
+    again.resume()
+    again.event(Started(task="t", policy="p", seed=0, oracles=("o",)))
+    again.write_down(judged(0, Verdict.CLEARED), {"id": "0"}, [])
+    again.write_down(judged(1, Verdict.BUG), {"id": "1"}, [])
+    verdicts = [line.get("verdict") for line in again.store.lines(EVENTS)]
+    assert verdicts == [None, "cleared", "bug"]
+
+
+def test_another_course_of_events_is_an_error(tmp_path: Path) -> None:
+    begun(tmp_path / "record").close()
+    again = Record.open(tmp_path / "record")
+    again.resume()
+    with pytest.raises(InputError, match="start a new record"):
+        again.event(Started(task="t", policy="another", seed=0, oracles=("o",)))
+
+
+def test_other_formats_are_refused(tmp_path: Path) -> None:
+    begun(tmp_path / "record").close()
+    (tmp_path / "record" / ENVIRONMENT).write_text(json.dumps({"format": 99}))
+    with pytest.raises(InputError, match="format 99"):
+        Record.open(tmp_path / "record")
+
+
+def test_records_are_found(tmp_path: Path) -> None:
+    begun(tmp_path / "many" / "one").close()
+    assert records_in(tmp_path / "many") == [tmp_path / "many" / "one"]
+    assert records_in(tmp_path / "many" / "one") == [tmp_path / "many" / "one"]
+    (tmp_path / "none").mkdir()
+    for path in (tmp_path / "none", tmp_path / "nowhere"):
+        with pytest.raises(InputError, match=r"no such record|no record"):
+            records_in(path)
+    assert BUGS == "bugs"

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from misstep._core import Action, StateBatch
-from misstep.answers.guard import bad_answer
+from misstep.answers.answer import bad_answer
 from misstep.errors import PolicyError
 from misstep.task import Task
 
@@ -52,7 +52,7 @@ def best_actions(task: Task, states: StateBatch, scores: NDArray[Any]) -> list[A
     """The applicable action with the highest score, the first of equals.
 
     Nothing where no action is applicable, or none has a score above minus infinity. A score that is not a
-    number makes the answer a non-action with that reason; scores of inapplicable actions do not matter.
+    number makes the answer a failure with that reason; scores of inapplicable actions do not matter.
     """
     answers: list[Action | None] = []
     for state, row in zip(states, scores, strict=True):

@@ -14,7 +14,7 @@ from misstep.cli.output import emit_json, note
 if TYPE_CHECKING:
     from misstep.config import Config
     from misstep.events import Family
-    from misstep.record.verify import Verified
+    from misstep.record.verified import Verified
     from misstep.reports.report import Report
 
 _POLICY = "zoo:courier"

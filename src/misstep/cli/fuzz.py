@@ -39,6 +39,7 @@ def fuzz(
     from misstep.bench import set_up
     from misstep.budget import Budget
     from misstep.record.pool_file import PoolWriter, read_made_by, read_pool
+    from misstep.record.store import read_lines
 
     start = time.perf_counter()
     config = make_config(options, domain=domain, problem=problem)
@@ -49,11 +50,14 @@ def fuzz(
         warn(bench.warnings)
     pool = bench.fuzz(budget)
     made_by = _made_by(bench, pool)
-    if resume:
+    if resume and out.exists() and read_lines(out):  # else it was killed before it had begun: begin now
         _check_settings(out, read_made_by(out), made_by)
         pool = bench.fuzz(budget, known=read_pool(out, bench.task))
     found = len(pool.known)
-    with PoolWriter(out, made_by=made_by, keep=found) as writer, StatusLine(quiet=quiet) as status:
+    with (
+        PoolWriter(out, made_by=made_by, keep=found, resume=resume) as writer,
+        StatusLine(quiet=quiet) as status,
+    ):
         pool.on_progress = lambda progress: status.show(_status(progress, config.seconds))
         try:
             for entry in pool:

@@ -25,11 +25,9 @@ def replay(
 
     Example: misstep replay runs/line-001 12
     """
-    from misstep.bound import cost_text
     from misstep.record.record import records_in
     from misstep.record.replay import STATUS, open_replay
     from misstep.reports.show import show_replayed
-    from misstep.reports.words import does
 
     counts = dict.fromkeys(STATUS, 0)
     rows = []
@@ -41,11 +39,7 @@ def replay(
             rows.append(found.as_json())
             if json:
                 continue
-            cost = f" ({cost_text(found.cost.lo)})" if found.run.outcome == "solved" else ""
-            print(
-                f"bug {found.id}: {STATUS[found.status]} (the policy {does(found.run.outcome)}{cost}; a plan "
-                f"of cost {cost_text(found.best.hi)} exists)"
-            )
+            print(f"bug {found.id}: {STATUS[found.status]} ({found.said})")
             if found.reason is not None:
                 print(f"  {found.reason}")
             if bug is not None and not quiet:

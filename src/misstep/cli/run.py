@@ -40,7 +40,7 @@ def run(
 
     Example: misstep run domain.pddl problem.pddl --policy asnet:trained.policy
     """
-    from misstep.answers.guard import reason_of
+    from misstep.answers.guard import reason_of_run
     from misstep.bench import set_up
     from misstep.budget import Budget
     from misstep.cli.output import write_plan
@@ -52,9 +52,9 @@ def run(
     if not quiet:
         warn(bench.warnings)
     graph, task = bench.graph, bench.task
-    runs = graph.run(task.batch([task.initial_state]), max_steps=config.max_steps, budget=budget)
+    runs = graph.run(task.batch([task.initial_state]), max_steps=config.longest_run, budget=budget)
     found = runs[0] if runs else None
-    reason = None if found is None else reason_of(bench.policy, found.states[-1])
+    reason = None if found is None else reason_of_run(bench.policy, found)
     spent = time.perf_counter() - start
     solved = found is not None and found.outcome == "solved"
     plan = [] if found is None else found.actions

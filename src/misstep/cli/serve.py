@@ -34,7 +34,7 @@ def serve(
     otherwise. Test it with --policy remote:ADDRESS.
     Example: misstep serve domain.pddl problem.pddl --policy asnet:trained.policy --address localhost:50051
     """
-    from misstep.answers.guard import guarded
+    from misstep.answers.guard import Guard
     from misstep.bench import set_up
     from misstep.budget import Budget
     from misstep.config import Config
@@ -45,7 +45,9 @@ def serve(
     task = bench.task
     if not quiet:
         warn(bench.warnings)
-    server = PolicyServer(task, guarded(bench.policy, task, max_seconds=max_seconds), address=address)
+    if isinstance(bench.policy, Guard):
+        bench.policy.max_seconds = max_seconds
+    server = PolicyServer(task, bench.policy, address=address)
     if not server.address.is_local:
         warn([f"{server.address} can be reached from other machines, by anybody and without encryption"])
     try:

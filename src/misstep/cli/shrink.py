@@ -30,10 +30,7 @@ def shrink(
     if json:
         emit_json(found.as_json())
         return ExitCode.BUGS_FOUND
-    print(
-        f"{found.steps_on_run} steps further on; the policy's run: {found.before['run']} -> "
-        f"{found.after['run']} steps"
-    )
+    print(f"{found.said}; the policy's run: {found.before['run']} -> {found.after['run']} steps")
     if found.after["walk"] is not None:
         print(f"walk from the initial state: {found.before['walk']} -> {found.after['walk']} actions")
     if not quiet:

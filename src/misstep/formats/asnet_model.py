@@ -66,8 +66,21 @@ class AsnetModel:
 
 
 def domain_hash(types: Iterable[str], predicates: Iterable[str], actions: Iterable[str]) -> str:
-    """SHA-256 of all names, `object` first, `=` before the predicates: what published policies say."""
+    """SHA-256 of all names, `object` first, `=` before the predicates: what published policies say.
+
+    Types that are made where they are used are among the types, see `compound_types`.
+    """
     return sha256("".join((*types, "=", *predicates, *actions)).encode()).hexdigest()
+
+
+def compound_types(used: Iterable[Sequence[str]]) -> list[str]:
+    """The names of the types that `(either ...)` makes, in the order in which they are first used.
+
+    `used` are the types of parameters, predicates before actions. The members of a name are sorted, and
+    each set of members stands there once.
+    """
+    sets = dict.fromkeys(tuple(sorted(set(types))) for types in used)
+    return [f"(either {' '.join(members)})" for members in sets if len(members) > 1]
 
 
 def make_model(

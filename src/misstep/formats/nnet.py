@@ -24,6 +24,8 @@ class Interface:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     filter: bool
+    activation: str | None = None
+    """Of a network whose file does not tell it."""
 
 
 def read_interface(path: Path) -> Interface:
@@ -47,8 +49,11 @@ def read_interface(path: Path) -> Interface:
     use_filter = document.get("filter", False)
     if not isinstance(use_filter, bool):
         raise InputError(f"{path}: $.filter: expected true or false")
+    activation = document.get("activation")
+    if not (activation is None or isinstance(activation, str)):
+        raise InputError(f"{path}: $.activation: expected the name of an activation, such as relu")
     names = tuple(_field(entry, f"{path}: $.input[{i}]") for i, entry in enumerate(inputs))
-    return Interface(path.parent / file, names, tuple(outputs), use_filter)
+    return Interface(path.parent / file, names, tuple(outputs), use_filter, activation)
 
 
 def write_interface(path: Path, interface: Interface, hidden: Sequence[int]) -> None:
@@ -60,7 +65,9 @@ def write_interface(path: Path, interface: Interface, hidden: Sequence[int]) -> 
         "elements": list(hidden),
         "output": list(interface.outputs),
     }
-    path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    if interface.activation is not None:
+        document["activation"] = interface.activation
+    _write_whole(path, json.dumps(document, indent=1) + "\n")
 
 
 def _entry(name: str) -> dict[str, Any]:
@@ -138,4 +145,11 @@ def write_nnet(path: Path, layers: Layers) -> None:
     for weights, biases in layers:
         lines += [",".join(repr(float(w)) for w in row) + "," for row in weights]
         lines += [f"{float(b)!r}," for b in biases]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    _write_whole(path, "\n".join(lines) + "\n")
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Writes a file so that it is there complete or not at all."""
+    draft = path.with_name(f".{path.name}.part")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from misstep._core import AsnetPolicy
 from misstep.errors import InputError, LimitReached, UnsupportedFeature
-from misstep.formats.asnet_model import AsnetModel, domain_hash
+from misstep.formats.asnet_model import AsnetModel, compound_types, domain_hash
 from misstep.formats.asnet_policy import read_asnet
 from misstep.pddl.view import GroundAtom, PddlView, SchemaInfo
 from misstep.task import Task
@@ -64,7 +64,7 @@ class GroundNet(NamedTuple):
 def bind_asnet(model: AsnetModel, task: Task, *, source: str = "<asnet>") -> AsnetPolicy:
     """The network of the model for one task. InputError where the model belongs to another domain."""
     net = ground_net(model, task, source=source)
-    return AsnetPolicy(
+    policy = AsnetPolicy(
         task,
         hidden=model.hidden,
         operators=net.operators,
@@ -78,6 +78,34 @@ def bind_asnet(model: AsnetModel, task: Task, *, source: str = "<asnet>") -> Asn
         action_modules=[list(modules) for modules in model.action_modules],
         predicate_modules=[list(modules) for modules in model.predicate_modules],
     )
+    policy.warnings = hash_warnings(model, task, source=source)
+    return policy
+
+
+def hash_warnings(model: AsnetModel, task: Task, *, source: str = "<asnet>") -> list[str]:
+    """A warning where the domain's names are not those that the model's hash was made from.
+
+    Names and shapes of all modules are checked apart from this, and the order of predicates and actions is
+    the model's, so only the types can differ: the policy can be evaluated, but it may have been trained on
+    something else.
+    """
+    if task.problem is None or model.domain_hash is None:
+        return []
+    domain = task.problem.domain
+    schemas = {schema.name: schema for schema in domain.schemas}
+    # A file without names has the order of the domain.
+    predicates = model.predicates if set(model.predicates) == set(domain.predicates) else domain.predicates
+    actions = model.actions if set(model.actions) == set(schemas) else schemas
+    declared = [domain.predicates[name].parameters for name in predicates]
+    declared += [schemas[name].parameters for name in actions]
+    compounds = compound_types([typed.types for parameters in declared for typed in parameters])
+    types = [*domain.supertypes, *compounds]
+    if model.domain_hash == domain_hash(types, predicates, actions):
+        return []
+    return [
+        f"{source}: the policy was trained for a domain with other types than {', '.join(types)}; all names "
+        "and sizes fit, so it is used: check that this is the domain of its training"
+    ]
 
 
 def ground_net(model: AsnetModel, task: Task, *, source: str = "<asnet>") -> GroundNet:
@@ -133,13 +161,6 @@ def _match_domain(model: AsnetModel, view: PddlView, source: str) -> tuple[list[
     """The model's number of each schema and of each predicate of the view."""
     schemas = _match_names("actions", model.actions, [schema.name for schema in view.schemas], source)
     predicates = _match_names("predicates", model.predicates, [each.name for each in view.predicates], source)
-    in_order = schemas == sorted(schemas) and predicates == sorted(predicates)
-    names = domain_hash(view.supertypes, view.problem.domain.predicates, [each.name for each in view.schemas])
-    if in_order and model.domain_hash not in (None, names):
-        raise InputError(
-            f"{source}: the policy was trained for a domain with other types than "
-            f"{', '.join(view.supertypes)}; use the domain of the policy's training"
-        )
     for schema, at in zip(view.schemas, schemas, strict=True):
         if schema.quantified:
             raise UnsupportedFeature(f"action `{schema.name}` has quantified atoms, which ASNets cannot read")

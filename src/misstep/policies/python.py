@@ -13,7 +13,8 @@ from typing import Any, Literal
 
 from misstep._core import NativePolicy
 from misstep.errors import InputError, PolicyError
-from misstep.policy import Policy, per_state
+from misstep.plugins import option
+from misstep.policy import Policy, argmax, per_state
 from misstep.support.describe import describe_error
 from misstep.support.suggest import did_you_mean
 from misstep.task import Task
@@ -34,16 +35,19 @@ class Python:
     `task`, makes the policy: it is called with the task (a class without such a parameter, with nothing). A
     policy takes one state or many: its attribute `takes` ('state' or 'states') says which, else the
     annotation of its first parameter (State or StateBatch), else that parameter's name (`state` or `states`).
+    With `argmax` its answers are probabilities, {action or name: probability}, and the likeliest counts.
     """
 
     target: str = field(metadata={"help": "MODULE:NAME or path/to/file.py:NAME"})
+    argmax: bool = option(False, "the answers are probabilities: test the likeliest action")
 
     def bind(self, task: Task, /) -> Policy:
         """Imports the code and makes the policy for this task."""
         found = _find(self.target)
         if inspect.isclass(found) or _wants_task(found):
             found = _make(found, task, self.target)
-        return _policy(found, self.target)
+        policy = _policy(found, self.target)
+        return argmax(policy) if self.argmax else policy
 
 
 def _find(target: str) -> Any:

@@ -20,10 +20,11 @@ class Remote:
 
     address: str = field(metadata={"help": "host:port or unix:///path"})
     max_seconds: float = option(DEFAULT_MAX_SECONDS, "for each call")
+    argmax: bool = option(False, "ask for probabilities and test the likeliest action")
 
     def bind(self, task: Task, /) -> "RemotePolicy":
         """Connects and asks for the server's task; PolicyError where that fails or the tasks differ."""
-        client = PolicyClient(self.address, max_seconds=self.max_seconds)
+        client = PolicyClient(self.address, max_seconds=self.max_seconds, argmax=self.argmax)
         try:
             return RemotePolicy(task, client)
         except BaseException:

@@ -1,13 +1,13 @@
 """`table:FILE`: a policy as a list of states and the action chosen in each."""
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from misstep._core import Action, State, StateBatch
+from misstep.answers.answer import ActionNames
 from misstep.errors import InputError
 from misstep.formats.sexp import Source
 from misstep.task import Task
@@ -43,22 +43,17 @@ class TablePolicy:
 
 def read_table(path: str | Path, task: Task) -> TablePolicy:
     """The policy that a file describes."""
-    by_name: defaultdict[str, list[Action]] = defaultdict(list)
-    for one in task.actions:
-        by_name[one.name].append(one)
+    names = ActionNames(task)
     constant = set() if task.pddl is None else {task.pddl.text(atom) for atom in task.pddl.static_atoms}
     choices: dict[State, Action | None] = {}
     for where, entry in _entries(Source.read(path, kind="table")):
         facts, name = _parts(entry, where)
         try:
             state = task.state([fact for fact in facts if _plain(fact) not in constant])
-            action = None if name is None else task.action(name)
+            # The text of an unknown action is the task's own.
+            action = None if name is None else names.find(name, state) or task.action(name)
         except InputError as error:
             raise InputError(f"{where}: {error}") from None
-        if action is not None and len(same := by_name[action.name]) > 1:
-            # The translator splits some actions into several of one name: take the one that works here.
-            applicable = set(task.applicable(state))
-            action = next((one for one in same if one in applicable), action)
         if choices.setdefault(state, action) != action:
             raise InputError(
                 f"{where}: this state has the action {choices[state]} further up and {action} here; keep one"

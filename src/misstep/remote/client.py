@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from misstep.answers.guard import BadAnswer
+from misstep.answers.answer import BadAnswer
 from misstep.errors import InputError, PolicyError
 from misstep.remote import wire
 from misstep.remote.address import parse_address
@@ -21,7 +21,11 @@ RemoteAnswer: TypeAlias = int | BadAnswer | None
 
 
 class PolicyClient:
-    """A connection to a policy server. `max_seconds` bounds each call, waiting for its turn included."""
+    """A connection to a policy server. `max_seconds` bounds each call, waiting for its turn included.
+
+    With `argmax` the server is asked for probabilities, and the likeliest operator is the answer, the one
+    with the lowest number among equals; otherwise for the operator that its policy chooses.
+    """
 
     def __init__(
         self,
@@ -29,6 +33,7 @@ class PolicyClient:
         *,
         max_seconds: float = DEFAULT_MAX_SECONDS,
         in_flight: int = DEFAULT_IN_FLIGHT,
+        argmax: bool = False,
     ) -> None:
         parsed = parse_address(address)
         if parsed.host == "*" or parsed.port == 0:
@@ -54,7 +59,7 @@ class PolicyClient:
             method: self._channel.unary_unary(f"/{wire.SERVICE}/{method}")
             for method in (wire.GET_TASK, wire.GET_OPERATOR, wire.GET_PROBABILITIES)
         }
-        self._method = wire.GET_OPERATOR
+        self._method = wire.GET_PROBABILITIES if argmax else wire.GET_OPERATOR
 
     def close(self) -> None:
         """Ends the connection."""
@@ -79,13 +84,14 @@ class PolicyClient:
         requests = [wire.encode_state(values) for values in states]
         try:
             return self._ask_all(requests)
-        except _Unimplemented:
-            # Servers of stochastic policies may only tell probabilities: the likeliest operator counts.
-            self._method = wire.GET_PROBABILITIES
-            try:
-                return self._ask_all(requests)
-            except _Unimplemented as error:
-                raise self._failed(error.cause, "asking for operators") from None
+        except _Unimplemented as error:
+            if self._method == wire.GET_PROBABILITIES:
+                raise self._failed(error.cause, "asking for probabilities") from None
+            raise PolicyError(
+                f"the policy server at {self.address} does not choose operators "
+                f"({_line(error.cause.details())}); where it tells probabilities, test the likeliest one: "
+                f"`remote:{self.address},argmax=true`"
+            ) from None
 
     def _ask_all(self, requests: Sequence[bytes]) -> list[RemoteAnswer]:
         call = self._call[self._method]
@@ -111,7 +117,9 @@ class PolicyClient:
             if error.code() is code.UNIMPLEMENTED:
                 raise _Unimplemented(error) from None
             if error.code() is code.UNKNOWN:  # What gRPC makes of an exception in the server's own code.
-                return BadAnswer(f"the server's policy failed: {_line(error.details())}", "stuck")
+                return BadAnswer(f"the server's policy failed: {_line(error.details())}")
+            if error.code() is code.OUT_OF_RANGE:  # What `misstep serve` says of an action that is none.
+                return BadAnswer(f"the server's policy: {_line(error.details())}", "illegal")
             raise self._failed(error, f"{answered} of {total} states were answered") from None
         except self._grpc.FutureCancelledError:
             raise PolicyError(f"the connection to the policy server at {self.address} was closed") from None

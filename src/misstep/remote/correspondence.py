@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from misstep._core import Action, State, StateBatch
-from misstep.answers.guard import BadAnswer
+from misstep.answers.answer import BadAnswer
 from misstep.errors import PolicyError
 from misstep.task import Task
 
@@ -65,14 +65,15 @@ class Correspondence:
         if not 0 <= operator < len(self._operator_names):
             return BadAnswer(
                 f"the server answered operator {operator}; its task has the operators 0 to "
-                f"{len(self._operator_names) - 1}"
+                f"{len(self._operator_names) - 1}",
+                "illegal",
             )
         if self._same:
             return self._here.actions[operator]
         name = self._operator_names[operator]
         actions = self._actions.get(name, [])
         if not actions:  # The translator here found it unreachable, or without effect.
-            return BadAnswer(f"the server answered {name}, which is no action of the task here")
+            return BadAnswer(f"the server answered {name}, which is no action of the task here", "illegal")
         if len(actions) == 1:
             return actions[0]
         # The translator splits some actions into several of one name: take the one that works here.

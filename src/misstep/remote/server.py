@@ -10,8 +10,9 @@ from types import TracebackType
 from typing import Any
 
 from misstep._core import Action
-from misstep.answers.guard import BadAnswer, failures_of, guarded
-from misstep.errors import InputError, PolicyError
+from misstep.answers.answer import BadAnswer
+from misstep.answers.guard import Guard, guarded
+from misstep.errors import InputError
 from misstep.policy import Policy
 from misstep.remote import wire
 from misstep.remote.address import Address, parse_address
@@ -26,7 +27,8 @@ class PolicyServer:
     """A policy on one task under an address; serves in threads of its own from `start` to `stop`.
 
     Port 0 means any free one: `address` has the real one. A state on which the policy fails gets the status
-    UNKNOWN with the reason; a policy that is dead gets UNAVAILABLE.
+    UNKNOWN with the reason, one for which it names no action of the task OUT_OF_RANGE; a policy that is dead
+    gets UNAVAILABLE.
     """
 
     def __init__(self, task: Task, policy: Policy, *, address: str = DEFAULT_ADDRESS) -> None:
@@ -105,18 +107,13 @@ class PolicyServer:
             state = self._task.state_from_values(wire.decode_state(request))
         except (wire.WireError, InputError) as error:
             context.abort(code.INVALID_ARGUMENT, str(error))
-        try:
-            (answer,) = self._policy(self._task.batch([state]))
-        except PolicyError as error:
-            context.abort(code.UNAVAILABLE, str(error))
+        answer: Action | BadAnswer | None
+        (answer,) = self._policy(self._task.batch([state]))
         if isinstance(answer, BadAnswer):
-            context.abort(code.UNKNOWN, answer.reason)
-        if isinstance(answer, Action):
-            return answer.index
-        failures = failures_of(self._policy)
-        if state in failures:
-            context.abort(code.UNKNOWN, failures[state])
-        return None
+            is_dead = isinstance(self._policy, Guard) and self._policy.dead is not None
+            status = code.UNAVAILABLE if is_dead else code.UNKNOWN
+            context.abort(code.OUT_OF_RANGE if answer.outcome == "illegal" else status, answer.reason)
+        return answer.index if isinstance(answer, Action) else None
 
 
 def _make_way(path: str) -> None:

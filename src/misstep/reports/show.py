@@ -1,13 +1,16 @@
 """A bug for the eye: what the policy does and what would be better, in two columns."""
 
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from misstep.explain.words import does
 from misstep.loading import recorded_task
 from misstep.record.record import Record
 from misstep.record.replay import Replay, Replayed
-from misstep.reports.words import does
 from misstep.task import Task
+
+if TYPE_CHECKING:
+    from misstep.safety.replay import ModelReplay, ReplayedModel
 
 _ENDS = {
     "stuck": "the policy gives no action",
@@ -20,12 +23,27 @@ _ENDS = {
 
 def show_bug(record: Record, certificate: dict[str, Any]) -> list[str]:
     """A bug of a record: what goes wrong, both courses side by side, what the certificate proves."""
+    if is_safety(certificate):
+        from misstep.reports.show_safety import show_model_bug  # the JANI side is loaded when it is needed
+
+        return show_model_bug(record, certificate)
     head = f"bug {certificate.get('id')}: the policy {does(certificate['run']['outcome'])}"
     return [head, *side_by_side(recorded_task(record), certificate)]
 
 
-def show_replayed(again: Replay, found: Replayed, certificate: dict[str, Any]) -> list[str]:
-    """What the policy does now beside the known plan."""
+def is_safety(certificate: dict[str, Any]) -> bool:
+    """Whether a certificate is about a JANI model."""
+    return certificate.get("kind") == "safety"
+
+
+def show_replayed(
+    again: "Replay | ModelReplay", found: "Replayed | ReplayedModel", certificate: dict[str, Any]
+) -> list[str]:
+    """What the policy does now, beside the known plan where there is one."""
+    if not isinstance(again, Replay) or not isinstance(found, Replayed):
+        from misstep.reports.show_safety import show_replayed_model
+
+        return show_replayed_model(found)
     run = {"outcome": found.run.outcome, "actions": [action.name for action in found.run.actions]}
     same = run["actions"] == certificate["run"]["actions"]
     return side_by_side(
@@ -35,6 +53,10 @@ def show_replayed(again: Replay, found: Replayed, certificate: dict[str, Any]) -
 
 def bug_json(record: Record, certificate: dict[str, Any]) -> dict[str, Any]:
     """The same as data."""
+    if is_safety(certificate):
+        from misstep.reports.show_safety import model_bug_json
+
+        return model_bug_json(record, certificate)
     return dict(certificate)
 
 

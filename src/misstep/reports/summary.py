@@ -4,12 +4,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from misstep.events import Family
+from misstep.explain.words import does
 from misstep.reports.report import Report
-from misstep.reports.words import does
 
 
 def report_json(report: Report) -> dict[str, Any]:
-    """The JSON object of `misstep test` for one task."""
+    """The JSON object of `misstep test` for one task or model."""
+    if report.is_safety:
+        from misstep.reports.safety_summary import safety_json
+
+        return safety_json(report)
     started, found = report.tally.started, report.finished
     result: dict[str, Any] = {
         "task": None if started is None else started.task,
@@ -66,6 +70,10 @@ def family_line(family: Family) -> str:
 
 def summary_lines(report: Report) -> list[str]:
     """The counts for people."""
+    if report.is_safety:
+        from misstep.reports.safety_summary import safety_lines
+
+        return safety_lines(report)
     found = report.finished
     by_search = f" ({found.cleared_by_search} by the word of a search)" if found.cleared_by_search else ""
     failed = f" (in {found.failed} the policy failed to answer)" if found.failed else ""

@@ -7,11 +7,11 @@ import sys
 
 from misstep.bound import cost_text
 from misstep.events import Event, Judged, PoolGrown, Ran, Warned
+from misstep.explain.words import does
 from misstep.judge import Verdict
 from misstep.reports.report import Report
 from misstep.reports.status import StatusLine, clock
 from misstep.reports.summary import family_line, summary_lines
-from misstep.reports.words import does
 from misstep.tally import Tally
 
 # Bugs that are shown one by one; the families at the end say what the others are like.

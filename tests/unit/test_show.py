@@ -3,9 +3,9 @@
 from importlib.resources import files
 
 import pytest
-from misstep.reports.side_by_side import side_by_side
 
 from misstep import load, search
+from misstep.reports.show import side_by_side
 
 
 @pytest.fixture(scope="module")

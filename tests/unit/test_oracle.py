@@ -1,0 +1,104 @@
+"""The panel: oracles are asked in order, the one that settles a case is the last and is credited."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from misstep._core import HeuristicPolicy, PolicyGraph, State, search
+from misstep.claim import Claim, plan_claim, search_claim
+from misstep.errors import InputError
+from misstep.judge import Verdict
+from misstep.lab import Lab
+from misstep.objectives.cost import Quantitative
+from misstep.oracle import Case, Oracle, Panel, make_oracles, open_case
+from misstep.pool import PoolEntry
+from misstep.task import Task
+from tests.unit.core_tasks import delivery
+
+
+@dataclass
+class Scripted:
+    """Says what it is told to say, and notes that it was asked."""
+
+    claims_of: list[Claim[State]] = field(default_factory=list)
+    asked: int = 0
+    said: int = 0
+
+    def claims(self, case: Case, /) -> Iterator[Claim[State]]:
+        self.asked += 1
+        for claim in self.claims_of:
+            self.said += 1
+            yield claim
+
+
+@pytest.fixture
+def task() -> Task:
+    return Task(delivery().sas)
+
+
+def lab_of(task: Task) -> Lab:
+    return Lab(task=task, graph=PolicyGraph(task, HeuristicPolicy(task, "blind")))
+
+
+def case_of(lab: Lab) -> Case:
+    start = lab.task.initial_state
+    return open_case(lab, PoolEntry(0, start), lab.run([start])[0])
+
+
+def panel(lab: Lab, *oracles: Oracle[Case], gap: bool = False) -> Panel[State, Case]:
+    named = [(str(number), oracle) for number, oracle in enumerate(oracles)]
+    return Panel(lab, named, objective=Quantitative(), gap=gap)
+
+
+def test_the_oracle_that_settles_a_case_ends_it(task: Task) -> None:
+    lab = lab_of(task)
+    case, plan = case_of(lab), search(task, "astar:blind").plan
+    silent, first, second = Scripted(), Scripted([plan_claim(case.state, plan, "first")] * 3), Scripted()
+    judgement, known = panel(lab, silent, first, second).test(case)
+    assert case.run.outcome != "solved" and judgement.verdict is Verdict.BUG
+    assert known.upper is not None and known.upper.oracle == "first"
+    assert (silent.asked, first.said, second.asked) == (1, 1, 0)
+
+
+def test_a_case_that_is_settled_already_asks_nobody(task: Task) -> None:
+    lab = lab_of(task)
+    case, oracle = case_of(lab), Scripted()
+    lab.enter(plan_claim(case.state, search(task, "astar:blind").plan, "earlier"))
+    assert panel(lab, oracle).test(case)[0].verdict is Verdict.BUG
+    assert oracle.asked == 0
+
+
+def test_an_oracle_may_speak_to_the_lab_itself(task: Task) -> None:
+    """As `landmarks` does: nothing is yielded, but the case is judged again before the next one is asked."""
+    lab = lab_of(task)
+    case = case_of(lab)
+
+    class Direct(Scripted):
+        def claims(self, case: Case, /) -> Iterator[Claim[State]]:
+            lab.enter(plan_claim(case.state, search(task, "astar:blind").plan, "direct"))
+            return iter(())
+
+    after = Scripted()
+    assert panel(lab, Direct(), after).test(case)[0].verdict is Verdict.BUG
+    assert after.asked == 0
+
+
+def test_with_gap_a_bug_is_not_enough(task: Task) -> None:
+    lab = Lab(task=task, graph=PolicyGraph(task, HeuristicPolicy(task, "ff")), max_steps=1)
+    case, plan = case_of(lab), search(task, "astar:blind").plan
+    better, bound = (
+        Scripted([plan_claim(case.state, plan, "b")]),
+        Scripted([search_claim(case.state, 4, "s", 1, "l")]),
+    )
+    panel(lab, better, bound, gap=True).test(case)
+    assert bound.asked == 1
+
+
+def test_names_and_order() -> None:
+    assert [part.name for part in make_oracles(["landmarks+lookahead:depth=1", "perfect"])] == [
+        "landmarks", "lookahead", "perfect",
+    ]  # fmt: skip
+    for text in ("", "landmarks+", "+landmarks", "no-such-oracle"):
+        with pytest.raises(InputError):
+            make_oracles([text])

@@ -1,0 +1,208 @@
+"""Answers: names, probabilities by choice, and the texts of policies with options."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+import misstep
+from misstep import load
+from misstep._core import HeuristicPolicy, PolicyGraph
+from misstep.answers.answer import ActionNames, BadAnswer, likeliest, read_answer
+from misstep.answers.guard import Guard, bind_guarded, reason_of_run
+from misstep.errors import InputError
+from misstep.plugins import split_options
+from misstep.policies.python import Python
+from misstep.policies.torch import Torch
+from misstep.policy import argmax, make_policy_part, per_state
+from misstep.task import Task
+from tests.conftest import COURIER
+
+
+@pytest.fixture(scope="module")
+def task():
+    return load(*COURIER)
+
+
+def read(task, answer, how=read_answer):
+    return how(answer, task.initial_state, ActionNames(task))
+
+
+# Two actions of one name with different preconditions, as the translator makes them of disjunctions.
+SPLIT = """begin_version
+3
+end_version
+begin_metric
+0
+end_metric
+1
+begin_variable
+var0
+-1
+3
+Atom at(a)
+Atom at(b)
+Atom at(c)
+end_variable
+0
+begin_state
+1
+end_state
+begin_goal
+1
+0 2
+end_goal
+2
+begin_operator
+go
+0
+1
+0 0 0 2
+1
+end_operator
+begin_operator
+go
+0
+1
+0 0 1 2
+1
+end_operator
+0
+"""
+
+
+def test_of_several_actions_of_one_name_the_applicable_one_counts():
+    task = Task(SPLIT)
+    names = ActionNames(task)
+    assert len({action.name for action in task.actions}) == 1 and len(task.actions) == 2
+    for values, index in (([0], 0), ([1], 1), ([2], 0)):
+        assert names.find("GO", task.state_from_values(values)) == task.actions[index]
+
+
+def test_probabilities_need_a_choice(task):
+    answer = {task.actions[0]: 0.5, task.actions[1]: 0.5}
+    refused = read(task, answer)
+    assert refused.outcome == "failed"
+    assert "`python:FILE.py:NAME,argmax=true`" in refused.reason and "misstep.argmax" in refused.reason
+
+
+def test_the_likeliest_action(task):
+    a, b, c = task.actions[5], task.actions[3], task.actions[9]
+    for answer, expected in (
+        ({a: 0.2, b: 0.5, c: 0.3}, b),
+        ({a: 0.4, b: 0.4, c: 0.2}, b),
+        ({c: 0.4, a: 0.4, b: 0.2}, a),
+        ({a.name: 0.9, b.name.upper(): 0.1}, a),
+        ({a: 0.3, a.name: 0.3, b: 0.4}, a),
+        ({a: np.float32(0.25), b: np.array(0.75)}, b),
+        ({a: 1}, a),
+        ({a: 0.0, b: 0.0}, None),
+        ({}, None),
+        (None, None),
+        (c, c),
+        (c.name, c),
+    ):
+        assert read(task, answer, likeliest) == expected
+
+
+@pytest.mark.parametrize("value", [math.nan, -0.1, 1.1, math.inf, "0.5", None, True, [0.5, 0.5]])
+def test_numbers_that_are_no_probabilities(task, value):
+    answer = read(task, {task.actions[0]: 0.1, task.actions[1]: value}, likeliest)
+    assert answer.outcome == "failed"
+    assert "a number from 0 to 1" in answer.reason
+
+
+def test_probabilities_of_what_is_no_action(task):
+    assert read(task, {3: 0.5, task.actions[0]: 0.2}, likeliest).outcome == "failed"
+    assert read(task, {None: 0.5}, likeliest).outcome == "failed"
+    assert read(task, {"fly": 0.5, task.actions[0]: 0.2}, likeliest).outcome == "illegal"
+    assert read(task, {"fly": 0.5, task.actions[0]: 0.5}, likeliest) == task.actions[0]
+
+
+def soft(task):
+    """The heuristic's choice with most of the probability, the others share the rest."""
+    greedy = HeuristicPolicy(task, "ff")
+
+    def policy(states):
+        answers = []
+        for state, best in zip(states, greedy(states), strict=True):
+            actions = task.applicable(state)
+            answers.append({action.name: 0.6 if action == best else 0.4 / len(actions) for action in actions})
+        return answers
+
+    return policy
+
+
+def test_a_stochastic_policy_is_tested_as_its_argmax(task):
+    start = task.batch([task.initial_state])
+    (expected,) = PolicyGraph(task, HeuristicPolicy(task, "ff")).run(start)
+    (run,) = PolicyGraph(task, Guard(misstep.argmax(soft(task)), task)).run(start)
+    assert (run.outcome, run.actions) == (expected.outcome, expected.actions)
+    (run,) = PolicyGraph(task, guard := Guard(soft(task), task)).run(start)
+    assert run.outcome == "failed" and "argmax=true" in reason_of_run(guard, run)
+    with pytest.raises(InputError, match="native policy gives no probabilities"):
+        argmax(HeuristicPolicy(task, "ff"))
+
+
+@pytest.mark.parametrize("whole", [None, {}, "text", [], [None, None], iter([None] * 9)])
+def test_wrong_lists_of_probabilities_are_failed(task, whole):
+    guard = Guard(argmax(lambda states: whole), task)
+    (answer,) = guard(task.batch([task.initial_state]))
+    assert isinstance(answer, BadAnswer) and answer.outcome == "failed"
+
+
+def test_the_option_of_python_policies(task, tmp_path):
+    file = tmp_path / "mine,seed=3.py"
+    file.write_text(
+        "def choose(state):\n"
+        "    names = [action.name for action in state.task.applicable(state)]\n"
+        "    return {name: (at + 1) / 100 for at, name in enumerate(names)}\n"
+        "choose.best_batch = 3\n"
+    )
+    part = make_policy_part(f"python:{file}:choose,argmax=true")
+    assert part == Python(f"{file}:choose", argmax=True)
+    policy = bind_guarded(part, task)
+    assert policy.best_batch == 3
+    assert policy(task.batch([task.initial_state])) == [task.applicable(task.initial_state)[-1]]
+    (answer,) = bind_guarded(make_policy_part(f"python:{file}:choose"), task)(
+        task.batch([task.initial_state])
+    )
+    assert "argmax=true" in answer.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "file", "options"),
+    [
+        ("net.pt", "net.pt", {}),
+        ("net.pt,activation=tanh", "net.pt", {"activation": "tanh"}),
+        ("a,b=c.pt,activation=tanh", "a,b=c.pt", {"activation": "tanh"}),
+        ("epoch=3,activation=x.pt", "epoch=3", {"activation": "x.pt"}),
+        ("net.pt,other=1", "net.pt,other=1", {}),
+        ("net.pt,other=1,activation=elu", "net.pt,other=1", {"activation": "elu"}),
+        ("net.pt,activation=elu,other=1", "net.pt,activation=elu,other=1", {}),
+        ("net.pt,max-seconds=3,activation= elu ", "net.pt", {"max_seconds": "3", "activation": "elu"}),
+        ("activation=elu", "activation=elu", {}),
+        ("", "", {}),
+    ],
+)
+def test_options_after_a_file(text, file, options):
+    assert split_options(text, ["activation", "max_seconds"], where="x") == (file, options)
+
+
+def test_texts_of_policies_with_options():
+    assert make_policy_part("torch:x,y.pt,activation=leaky-relu") == Torch(
+        make_policy_part("torch:x,y.pt").file, "leaky-relu"
+    )
+    with pytest.raises(InputError, match=r"`tanhh` is not one of relu, tanh, .*tanh"):
+        make_policy_part("torch:x.pt,activation=tanhh")
+    with pytest.raises(InputError, match="given twice"):
+        make_policy_part("torch:x.pt,activation=tanh,activation=relu")
+    with pytest.raises(InputError, match="neither true nor false"):
+        make_policy_part("python:x:y,argmax=maybe")
+    assert [field.name for field in dataclasses.fields(Torch)] == ["file", "activation"]
+
+
+def test_per_state_policies_may_answer_with_names(task):
+    guard = Guard(per_state(lambda state: task.applicable(state)[0].name), task)
+    assert guard(task.batch([task.initial_state])) == [task.applicable(task.initial_state)[0]]
