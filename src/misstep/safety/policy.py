@@ -15,9 +15,8 @@ from misstep._core import Mlp, SafetyPolicy, Scorer, python_policy, score_policy
 from misstep.errors import InputError, PolicyError
 from misstep.formats.linear_layers import read_layers
 from misstep.formats.nnet import Interface, read_interface, read_nnet
-from misstep.plugins import option
+from misstep.plugins import make_policy_part, option
 from misstep.policies.python import find_object
-from misstep.policy import make_policy_part
 from misstep.safety.model import SafetyTask, StateDict
 from misstep.safety.trees import read_trees
 from misstep.support.extras import require_extra
