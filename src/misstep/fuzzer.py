@@ -60,8 +60,8 @@ class FuzzContext:
     def score(self, states: Sequence[State], *, max_steps: int = 50) -> list[float]:
         """How promising states are by the bias: infinitely where the policy surely never reaches the goal.
 
-        Where the policy makes no step, in a goal state for instance, there is nothing to weigh: 0. Fewer numbers than states mean that the
-        budget is used up.
+        Where the policy makes no step, in a goal state for instance, there is nothing to weigh: 0. Fewer
+        numbers than states mean that the budget is used up.
         """
         runs = self.graph.run(self.task.batch(list(states)), max_steps=max_steps, budget=self.budget)
         scores = []
