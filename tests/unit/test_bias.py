@@ -13,7 +13,7 @@ from misstep.biases.published import PlanLength
 from misstep.errors import InputError, PartError
 from misstep.fuzz import Fuzz
 from misstep.fuzzers.published import Classic, Refined
-from misstep.policy import make_policy_part
+from misstep.plugins import make_policy_part
 from misstep.pool import PoolEntry
 from misstep.task import Task
 from tests.unit import broken_parts as broken

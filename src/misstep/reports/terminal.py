@@ -60,8 +60,9 @@ class Terminal:
         sys.stdout.flush()
 
     def erase(self) -> None:
-        """Clears the status line, so that an error message starts on a clean one."""
-        self._status.erase()
+        """Clears the status line, so that what comes next starts on a clean one."""
+        if self._status.is_on:
+            self._status.erase()
 
     def _pointers(self, report: Report) -> None:
         seed = "" if report.tally.started is None else f" (seed {report.tally.started.seed})"
