@@ -176,5 +176,5 @@ def test_impossible_bounds_and_unknown_evidence_are_refused(setting: Setting) ->
         def as_json(self, bound: Bound, /) -> dict[str, Any]:
             return {}
 
-    with pytest.raises(UnsoundClaim, match="odd: evidence of the kind"):
+    with pytest.raises(UnsoundClaim, match="`odd`: evidence of the kind"):
         setting.lab.enter(Claim(start, Bound(1, 3), Feeling(), "odd"))
