@@ -1,10 +1,9 @@
 // Pools of random walks, biases, novelty and the weighted choice, each against its definition.
-#include "fuzz/fuzzer.hpp"
-
 #include <cmath>
 #include <limits>
 #include <set>
 
+#include "fuzz/fuzzer.hpp"
 #include "fuzz/weighted_select.hpp"
 #include "tests/check.hpp"
 #include "tests/table_policy.hpp"
@@ -21,6 +20,10 @@ constexpr BiasKind kBiases[] = {BiasKind::kNone, BiasKind::kPlanLength, BiasKind
 
 double as_double(Cost cost) {
     return cost == kInfinity ? kInf : cost;
+}
+
+std::unique_ptr<Bias> by_ff(const PolicyGraph& graph, BiasKind kind) {
+    return make_bias(graph, kind, BiasDistance::kFF, 0);
 }
 
 // Every entry is new, may be tested, and is where its walk leads.
@@ -63,7 +66,8 @@ TEST(pools_hold_what_their_walks_lead_to) {
         for (FuzzerKind kind : {FuzzerKind::kClassic, FuzzerKind::kRefined})
             for (BiasKind bias : kBiases) {
                 PolicyGraph graph(space, policy, {});
-                Fuzzer fuzzer(graph, {.kind = kind, .bias = bias, .max_idle_walks = 200, .seed = rng.next()});
+                Fuzzer fuzzer(graph, {.kind = kind, .max_idle_walks = 200, .seed = rng.next()},
+                              by_ff(graph, bias));
                 FuzzStop stop = fuzzer.extend(10, unlimited());
                 check_pool(fuzzer.pool(), graph, whole, kind);
                 if (stop == FuzzStop::kFull) CHECK(fuzzer.pool().size() >= 10);
@@ -81,13 +85,15 @@ TEST(pools_repeat_by_seed_and_go_on_exactly_after_a_restart) {
         StateSpace space(task);
         WholeSpace whole(space);
         TablePolicy policy(task, whole, rng);
-        const FuzzerOptions options{.bias = kBiases[i % 5], .max_idle_walks = 200, .seed = rng.next()};
+        const FuzzerOptions options{.max_idle_walks = 200, .seed = rng.next()};
+        const BiasKind bias = kBiases[i % 5];
         PolicyGraph graph(space, policy, {}), other_graph(space, policy, {});
-        Fuzzer whole_run(graph, options), first_part(other_graph, options);
+        Fuzzer whole_run(graph, options, by_ff(graph, bias));
+        Fuzzer first_part(other_graph, options, by_ff(other_graph, bias));
         whole_run.extend(12, unlimited());
         first_part.extend(5, unlimited());
         PolicyGraph third_graph(space, policy, {});
-        Fuzzer continued(third_graph, options);
+        Fuzzer continued(third_graph, options, by_ff(third_graph, bias));
         CHECK(!continued.restore(99, {}, 0));
         for (std::size_t e = 1; e < first_part.pool().size(); ++e) {
             const PoolEntry& entry = first_part.pool()[e];
