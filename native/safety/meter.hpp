@@ -35,7 +35,8 @@ class Meter {
 
   private:
     static void check(LimitHit hit) {
-        // No std::exception: nobody is to catch it by chance.  NOLINTNEXTLINE(bugprone-std-exception-baseclass)
+        // No std::exception: nobody is to catch it by chance.
+        // NOLINTNEXTLINE(bugprone-std-exception-baseclass)
         if (hit != LimitHit::kNone) throw OutOfBudget{hit};
     }
 

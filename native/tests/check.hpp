@@ -36,16 +36,16 @@ struct Register {
 #define CHECK_THROWS(Error, expression) CHECK_THROWS_SAYING(Error, "", expression)
 
 // Likewise, and the message must contain the text.
-#define CHECK_THROWS_SAYING(Error, text, expression)                                   \
-    do {                                                                               \
-        bool is_thrown = false;                                                        \
-        try {                                                                          \
-            static_cast<void>(expression);                                             \
-        } catch (const Error& error) {                                                 \
-            is_thrown = std::string(error.what()).find(text) != std::string::npos;     \
-            if (!is_thrown) std::printf("the message is: %s\n", error.what());         \
-        }                                                                              \
-        CHECK(is_thrown && #Error " from " #expression);                               \
+#define CHECK_THROWS_SAYING(Error, text, expression)                               \
+    do {                                                                           \
+        bool is_thrown = false;                                                    \
+        try {                                                                      \
+            static_cast<void>(expression);                                         \
+        } catch (const Error& error) {                                             \
+            is_thrown = std::string(error.what()).find(text) != std::string::npos; \
+            if (!is_thrown) std::printf("the message is: %s\n", error.what());     \
+        }                                                                          \
+        CHECK(is_thrown && #Error " from " #expression);                           \
     } while (false)
 
 #define CHECK(condition)                                                        \

@@ -118,19 +118,20 @@ struct PlainModel {
                                 (R"({"location": "here", "probability": {"exp": 0.5}, "assignments": [)"
                                  R"({"ref": "x", "value": )" +
                                  outcome[0].json + R"(}, {"ref": "y", "value": )" + outcome[1].json + "}]}");
-            list += (list.empty() ? "" : ", ") + (R"({"location": "here", "action": ")" +
-                                                  std::string(1, static_cast<char>('a' + edge.label)) +
-                                                  R"(", "guard": {"exp": )" + edge.guard.json +
-                                                  R"(}, "destinations": [)" + destinations + "]}");
+            list += (list.empty() ? "" : ", ") +
+                    (R"({"location": "here", "action": ")" +
+                     std::string(1, static_cast<char>('a' + edge.label)) + R"(", "guard": {"exp": )" +
+                     edge.guard.json + R"(}, "destinations": [)" + destinations + "]}");
         }
-        json = R"({"jani-version": 1, "name": "small", "type": "mdp", "actions": [{"name": "a"}, {"name": "b"},)"
-               R"( {"name": "c"}], "variables": [{"name": "x", "type": )" +
-               type + R"(, "initial-value": 0}, {"name": "y", "type": )" + type +
-               R"(, "initial-value": 1}], "automata": [{"name": "one", "locations": [{"name": "here"}],)"
-               R"( "initial-locations": ["here"], "edges": [)" +
-               list +
-               R"(]}], "system": {"elements": [{"automaton": "one"}], "syncs": [{"synchronise": ["a"],)"
-               R"( "result": "a"}, {"synchronise": ["b"], "result": "b"}, {"synchronise": ["c"], "result": "c"}]}})";
+        json =
+            R"({"jani-version": 1, "name": "small", "type": "mdp", "actions": [{"name": "a"}, {"name": "b"},)"
+            R"( {"name": "c"}], "variables": [{"name": "x", "type": )" +
+            type + R"(, "initial-value": 0}, {"name": "y", "type": )" + type +
+            R"(, "initial-value": 1}], "automata": [{"name": "one", "locations": [{"name": "here"}],)"
+            R"( "initial-locations": ["here"], "edges": [)" +
+            list +
+            R"(]}], "system": {"elements": [{"automaton": "one"}], "syncs": [{"synchronise": ["a"],)"
+            R"( "result": "a"}, {"synchronise": ["b"], "result": "b"}, {"synchronise": ["c"], "result": "c"}]}})";
     }
 };
 

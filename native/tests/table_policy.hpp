@@ -10,7 +10,8 @@ namespace misstep::testing {
 
 class TablePolicy final : public Policy {
   public:
-    // Any answer may occur: actions that are applicable, others, none, something that is no action.
+    // Any answer may occur: actions that are applicable, others, none, something that is no action, a
+    // failure.
     TablePolicy(const Task& task, const WholeSpace& whole, Rng& rng) : whole_(whole) {
         for (std::size_t s = 0; s < whole.size(); ++s) {
             const auto any = static_cast<ActionId>(pick(rng, task.actions.size()));
@@ -20,7 +21,11 @@ class TablePolicy final : public Policy {
                 if (whole.is_applicable(s, next)) chosen = next;
             }
             const std::uint64_t odd = rng.below(20);
-            table.push_back(odd == 0 ? kNoAction : odd == 1 ? kUnknownAction : odd == 2 ? any : chosen);
+            table.push_back(odd == 0   ? kNoAction
+                            : odd == 1 ? kUnknownAction
+                            : odd == 2 ? kNoDecision
+                            : odd == 3 ? any
+                                       : chosen);
         }
     }
 
@@ -49,10 +54,10 @@ class TablePolicy final : public Policy {
             if (is_dead_end(state)) run.outcome = Outcome::kDeadEnd;
             if (run.outcome == Outcome::kDeadEnd || run.actions.size() == max_steps) return run;
             const ActionId action = table[state];
-            if (action == kNoAction) run.outcome = Outcome::kStuck;
-            if (action == kNoAction) return run;
-            if (action == kUnknownAction || !whole_.is_applicable(state, action)) {
-                run.outcome = Outcome::kIllegal;
+            if (action >= task.actions.size() || !whole_.is_applicable(state, action)) {
+                run.outcome = action == kNoAction     ? Outcome::kStuck
+                              : action == kNoDecision ? Outcome::kFailed
+                                                      : Outcome::kIllegal;
                 return run;
             }
             run.actions.push_back(action);

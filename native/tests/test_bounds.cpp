@@ -1,8 +1,7 @@
 // Bound maintenance over the runs of random policies: bounds are above the true cost, plans show them.
-#include "bounds/bound_store.hpp"
-
 #include <set>
 
+#include "bounds/bound_store.hpp"
 #include "tests/check.hpp"
 #include "tests/table_policy.hpp"
 #include "util/error.hpp"
@@ -29,13 +28,14 @@ PolicyRun as_policy_run(const TablePolicy::Run& run, const WholeSpace& whole) {
     for (std::size_t state : run.states) result.states.push_back(whole.words(state));
     result.actions = run.actions;
     result.is_solved = run.outcome == Outcome::kSolved;
-    result.is_failed = !result.is_solved;
+    result.never_solves = never_solves(run.outcome);
     return result;
 }
 
+// What is proven: where the policy fails to answer, no more than what it spent.
 Cost policy_cost(const TablePolicy& policy, const Task& task, std::size_t state) {
     TablePolicy::Run run = whole_run(policy, task, state);
-    return run.outcome == Outcome::kSolved ? run.cost : kInfinity;
+    return never_solves(run.outcome) ? kInfinity : run.cost;
 }
 
 // All bounds are at least the true cost and their plans exist; flagged is all that is proven a bug.
@@ -44,7 +44,8 @@ void check_store(BoundStore& store, const WholeSpace& whole, const TablePolicy& 
     for (StateId id : store.take_flagged()) CHECK(flagged.insert(whole.number(store.state(id))).second);
     for (std::size_t s = 0; s < whole.size(); ++s) {
         const Cost bound = store.bound(whole.words(s));
-        CHECK(bound >= whole.goal_cost(s) && store.policy_cost(whole.words(s)) <= policy_cost(policy, task, s));
+        CHECK(bound >= whole.goal_cost(s) &&
+              store.policy_cost(whole.words(s)) <= policy_cost(policy, task, s));
         CHECK(flagged.contains(s) == (bound < store.policy_cost(whole.words(s))));
         if (bound == kInfinity) {
             CHECK_THROWS(InputError, store.plan_of(whole.words(s)));

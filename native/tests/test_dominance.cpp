@@ -1,6 +1,5 @@
 // Dominance functions of random tasks against exact costs: D(s,t) <= h*(s) - h*(t), and plans that show it.
 #include "dominance/dominance.hpp"
-
 #include "tests/check.hpp"
 #include "tests/whole_space.hpp"
 #include "util/error.hpp"
@@ -94,7 +93,8 @@ TEST(distances_by_tau_moves_are_a_dominance_function_and_the_fixed_point_knows_n
         check_function(tau, whole);
         for (std::size_t s = 0; s < whole.size(); ++s)
             for (std::size_t t = 0; t < whole.size(); ++t)
-                CHECK(tau.value(whole.words(s), whole.words(t)) <= full.value(whole.words(s), whole.words(t)));
+                CHECK(tau.value(whole.words(s), whole.words(t)) <=
+                      full.value(whole.words(s), whole.words(t)));
     }
 }
 

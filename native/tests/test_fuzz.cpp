@@ -1,10 +1,9 @@
 // Pools of random walks, biases, novelty and the weighted choice, each against its definition.
-#include "fuzz/fuzzer.hpp"
-
 #include <cmath>
 #include <limits>
 #include <set>
 
+#include "fuzz/fuzzer.hpp"
 #include "fuzz/weighted_select.hpp"
 #include "tests/check.hpp"
 #include "tests/table_policy.hpp"

@@ -19,7 +19,8 @@ Linear random_layer(Rng& rng, std::size_t num_inputs, std::size_t num_outputs) {
     Linear layer{{}, {}, num_inputs, num_outputs};
     for (std::size_t i = 0; i < num_inputs * num_outputs; ++i)
         layer.weights.push_back(static_cast<float>(rng.uniform() - 0.5));
-    for (std::size_t i = 0; i < num_outputs; ++i) layer.bias.push_back(static_cast<float>(rng.uniform() - 0.5));
+    for (std::size_t i = 0; i < num_outputs; ++i)
+        layer.bias.push_back(static_cast<float>(rng.uniform() - 0.5));
     return layer;
 }
 

@@ -54,7 +54,8 @@ class PlainRelaxation {
 bool reaches_goal_relaxed(const Task& task, const Values& state, std::vector<std::int32_t> actions) {
     Task only = task;
     only.actions.clear();
-    for (std::int32_t action : actions) only.actions.push_back(task.actions[static_cast<std::size_t>(action)]);
+    for (std::int32_t action : actions)
+        only.actions.push_back(task.actions[static_cast<std::size_t>(action)]);
     return PlainRelaxation(only, state, Combine::kMax).cost(task.goal) != kInfinity;
 }
 
@@ -142,7 +143,8 @@ TEST(many_states_at_once_and_pairs_of_states_get_the_values_of_single_ones) {
         for (const char* name : {"blind", "hmax", "hadd", "ff", "lmcut"}) {
             auto heuristic = make_heuristic(space, name);
             heuristic->evaluate(states, values.data());
-            for (std::size_t s = 0; s < states.size(); ++s) CHECK(values[s] == heuristic->evaluate(states[s]));
+            for (std::size_t s = 0; s < states.size(); ++s)
+                CHECK(values[s] == heuristic->evaluate(states[s]));
         }
         std::vector<const Word*> sources(states.begin(), states.begin() + 2);
         std::vector<Cost> pairs(sources.size() * states.size());
@@ -160,6 +162,7 @@ TEST(heuristics_are_known_by_name_only) {
     Task task = random_task(rng);
     StateSpace space(task);
     CHECK_THROWS(InputError, make_heuristic(space, "h2"));
-    CHECK(make_heuristic(space, "lmcut")->is_admissible() && !make_heuristic(space, "lmcut")->is_consistent());
+    CHECK(make_heuristic(space, "lmcut")->is_admissible() &&
+          !make_heuristic(space, "lmcut")->is_consistent());
     CHECK(make_heuristic(space, "hmax")->is_consistent() && !make_heuristic(space, "ff")->is_admissible());
 }

@@ -1,9 +1,8 @@
 // Plans of random tasks, improved: still plans, never dearer, optimal where that is said.
-#include "improve/improve.hpp"
-
 #include <initializer_list>
 #include <set>
 
+#include "improve/improve.hpp"
 #include "improve/known_plan.hpp"
 #include "improve/neighbourhood.hpp"
 #include "improve/postponement.hpp"

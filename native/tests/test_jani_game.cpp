@@ -1,11 +1,10 @@
 // The game of a JANI model: moves by label, leaves, horizons, weights of outcomes, policies over scores.
-#include "safety/jani_game.hpp"
-
 #include <cmath>
 #include <set>
 
 #include "nn/mlp.hpp"
 #include "safety/decider.hpp"
+#include "safety/jani_game.hpp"
 #include "tests/check.hpp"
 #include "tests/jani_models.hpp"
 #include "util/error.hpp"
@@ -20,12 +19,13 @@ namespace {
 // x goes up by `a`, by one or two; `b` leaves it or takes one away; both while it is at most 2.
 PlainModel stairs() {
     auto x_plus = [](int n) {
-        return within_bounds(
-            {R"({"op": "+", "left": "x", "right": )" + std::to_string(n) + "}", [n](Point p) { return p[0] + n; }});
+        return within_bounds({R"({"op": "+", "left": "x", "right": )" + std::to_string(n) + "}",
+                              [n](Point p) { return p[0] + n; }});
     };
     const Formula low{R"({"op": "≤", "left": "x", "right": 2})", [](Point p) { return p[0] <= 2; }};
     const Formula y{R"("y")", [](Point p) { return p[1]; }};
-    return PlainModel({{0, low, {{x_plus(1), y}, {x_plus(2), y}}}, {1, low, {{x_plus(0), y}, {x_plus(-1), y}}}});
+    return PlainModel(
+        {{0, low, {{x_plus(1), y}, {x_plus(2), y}}}, {1, low, {{x_plus(0), y}, {x_plus(-1), y}}}});
 }
 
 std::string x_is(int value) {

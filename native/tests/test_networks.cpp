@@ -68,12 +68,14 @@ AsnetNetwork random_asnet(Rng& rng, const Task& task) {
         std::vector<std::size_t> predicate;
         for (std::size_t slot = 0; slot < slots[schema]; ++slot) {
             predicate.push_back(pick(rng, 2));
-            net.predicate_slots[predicate.back()].emplace_back(static_cast<int>(schema), static_cast<int>(slot));
+            net.predicate_slots[predicate.back()].emplace_back(static_cast<int>(schema),
+                                                               static_cast<int>(slot));
         }
         std::vector<std::int32_t> facts;
         for (std::int32_t op = net.schema_start[schema]; op < net.schema_start[schema + 1]; ++op)
             for (std::size_t p : predicate) {
-                const auto size = static_cast<std::size_t>(net.predicate_start[p + 1] - net.predicate_start[p]);
+                const auto size =
+                    static_cast<std::size_t>(net.predicate_start[p + 1] - net.predicate_start[p]);
                 const auto fact = static_cast<std::int32_t>(pick(rng, size)) + net.predicate_start[p];
                 facts.push_back(rng.below(4) == 0 ? -1 : fact);
             }
@@ -82,8 +84,8 @@ AsnetNetwork random_asnet(Rng& rng, const Task& task) {
     for (std::size_t layer = 0; layer <= layers; ++layer) {
         net.action_modules.emplace_back();
         for (std::size_t n : slots)
-            net.action_modules.back().push_back(random_module(
-                rng, layer == 0 ? 2 * n + 1 : (n + 1) * hidden, layer == layers ? 1 : hidden));
+            net.action_modules.back().push_back(
+                random_module(rng, layer == 0 ? 2 * n + 1 : (n + 1) * hidden, layer == layers ? 1 : hidden));
         if (layer == layers) break;
         net.predicate_modules.emplace_back();
         for (const auto& own : net.predicate_slots)
@@ -152,7 +154,8 @@ class PlainAsnet {
                 bool is_first = true;
                 for (std::size_t op = 0; op < operators_.size(); ++op) {
                     if (schema_of(op) != static_cast<std::size_t>(schema)) continue;
-                    if (fact_of(op, static_cast<std::size_t>(slot)) != static_cast<std::int32_t>(fact)) continue;
+                    if (fact_of(op, static_cast<std::size_t>(slot)) != static_cast<std::int32_t>(fact))
+                        continue;
                     for (std::size_t c = 0; c < hidden; ++c)
                         pooled[c] = is_first ? operators_[op][c] : std::max(pooled[c], operators_[op][c]);
                     is_first = false;
@@ -196,7 +199,8 @@ TEST(perceptrons_are_affine_maps_with_relu_between) {
         const std::uint32_t first = inputs;
         for (std::uint64_t n = 1 + rng.below(3); n > 0; --n) {
             nn::Mlp::Layer layer{inputs, 1 + static_cast<std::uint32_t>(rng.below(6)), {}, {}};
-            for (std::uint32_t k = 0; k < layer.inputs * layer.outputs; ++k) layer.weights.push_back(number(rng));
+            for (std::uint32_t k = 0; k < layer.inputs * layer.outputs; ++k)
+                layer.weights.push_back(number(rng));
             for (std::uint32_t k = 0; k < layer.outputs; ++k) layer.biases.push_back(number(rng));
             inputs = layer.outputs;
             layers.push_back(std::move(layer));
@@ -223,7 +227,8 @@ TEST(perceptrons_are_affine_maps_with_relu_between) {
 }
 
 TEST(tree_ensembles_add_the_leaves_that_inputs_reach) {
-    // If x0 < 1 then (x1 < 2 ? output 0 gets 10 : output 1 gets 20) else both get (1, 2); a stump adds 5 to 1.
+    // If x0 < 1 then (x1 < 2 ? output 0 gets 10 : output 1 gets 20) else both get (1, 2); a stump adds 5
+    // to 1.
     nn::TreeEnsemble trees(2, {0.5, 0.25}, {0, 5},
                            {{0, 1.0, 1, 4, 0},
                             {1, 2.0, 2, 3, 0},

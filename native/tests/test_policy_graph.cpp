@@ -1,8 +1,7 @@
 // Runs of table policies on random tasks against stepping through them, and lookahead against all paths.
-#include "policy_graph/policy_graph.hpp"
-
 #include "policy_graph/heuristic_policy.hpp"
 #include "policy_graph/lookahead.hpp"
+#include "policy_graph/policy_graph.hpp"
 #include "tests/check.hpp"
 #include "tests/table_policy.hpp"
 #include "util/error.hpp"
@@ -40,7 +39,7 @@ Cost plain_lookahead(const Task& task, const WholeSpace& whole, const TablePolic
 
 TEST(runs_end_as_stepping_through_them_does) {
     Rng rng(81);
-    std::vector<int> outcomes(6);
+    std::vector<int> outcomes(7);
     for (int i = 0; i < kTasks; ++i) {
         Task task = random_task(rng);
         StateSpace space(task);
@@ -48,7 +47,9 @@ TEST(runs_end_as_stepping_through_them_does) {
         TablePolicy policy(task, whole, rng);
         auto hmax = make_heuristic(space, "hmax");
         const bool detects = i % 2 == 0;
-        auto is_dead_end = [&](std::size_t s) { return detects && hmax->evaluate(whole.words(s)) == kInfinity; };
+        auto is_dead_end = [&](std::size_t s) {
+            return detects && hmax->evaluate(whole.words(s)) == kInfinity;
+        };
         PolicyGraph graph(space, policy, {.detect_dead_ends = detects});
         std::vector<StateId> ids = insert_all(graph, whole);
         for (std::uint32_t max_steps : {3U, 1U, 1000U, 0U, 5U}) {

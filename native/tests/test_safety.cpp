@@ -10,14 +10,15 @@
 
 using namespace misstep;
 using namespace misstep::safety;
-using misstep::testing::unlimited;
 using misstep::testing::only_expansions;
 using misstep::testing::pick;
+using misstep::testing::unlimited;
 using Nodes = std::vector<ExplicitGame::Node>;
 
 namespace {
 
-constexpr const char* kDeciders[] = {"level", "tarjan", "value-iteration", "lao", "lrtdp", "policy-iteration"};
+constexpr const char* kDeciders[] = {"level", "tarjan", "value-iteration",
+                                     "lao",   "lrtdp",  "policy-iteration"};
 constexpr int kGames = 400;
 
 // A few states with cycles, dead ends, unsafe goals, and policies that choose in vain.
@@ -85,7 +86,8 @@ bool is_strategy(Game& game, StateId start, std::uint32_t radius, const std::vec
     return true;
 }
 
-bool is_refutation(Game& game, StateId start, std::uint32_t radius, const std::vector<RefutationStep>& steps) {
+bool is_refutation(Game& game, StateId start, std::uint32_t radius,
+                   const std::vector<RefutationStep>& steps) {
     if (game.leaf(start) == Leaf::unsafe) return true;
     std::set<std::pair<StateId, std::uint32_t>> refuted;  // with this budget
     for (const RefutationStep& step : steps) {

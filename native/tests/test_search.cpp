@@ -1,6 +1,5 @@
 // Searches from every state of random tasks, solvable or not, against costs computed over the whole space.
 #include "search/search.hpp"
-
 #include "tests/check.hpp"
 #include "tests/whole_space.hpp"
 

@@ -1,8 +1,7 @@
 // Undo proofs on random tasks: what they promise holds in every reachable state.
-#include "undo/undo_proofs.hpp"
-
 #include "tests/check.hpp"
 #include "tests/whole_space.hpp"
+#include "undo/undo_proofs.hpp"
 
 using namespace misstep;
 using namespace misstep::testing;

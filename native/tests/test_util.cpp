@@ -166,6 +166,7 @@ TEST(growing_arrays_keep_what_they_hold) {
 }
 
 TEST(costs_stay_below_the_largest) {
-    CHECK(add_costs(3, 4) == 7 && add_costs(kMaxCost, 1) == kMaxCost && add_costs(kMaxCost, kMaxCost) == kMaxCost);
+    CHECK(add_costs(3, 4) == 7 && add_costs(kMaxCost, 1) == kMaxCost &&
+          add_costs(kMaxCost, kMaxCost) == kMaxCost);
     CHECK(add_costs(kMaxCost - 1, 1) == kMaxCost && kMaxCost < kInfinity);
 }

@@ -28,13 +28,13 @@ Task random_task(Rng& rng, const TaskShape& shape) {
         task.variables.push_back(std::move(variable));
         task.initial.push_back(static_cast<std::int32_t>(pick(rng, size)));
     }
+    const auto num_costs =
+        static_cast<std::size_t>(shape.max_cost) - static_cast<std::size_t>(shape.min_cost) + 1;
     const std::size_t num_actions = 1 + pick(rng, shape.max_actions);
     while (task.actions.size() < num_actions) {
-        Action action{"(a " + std::to_string(task.actions.size()) + ")",
-                      random_facts(rng, task, 2),
-                      random_facts(rng, task, 2),
-                      shape.min_cost + static_cast<Cost>(pick(
-                                           rng, static_cast<std::size_t>(shape.max_cost - shape.min_cost + 1)))};
+        const auto cost = shape.min_cost + static_cast<Cost>(pick(rng, num_costs));
+        Action action{"(a " + std::to_string(task.actions.size()) + ")", random_facts(rng, task, 2),
+                      random_facts(rng, task, 2), cost};
         std::erase_if(action.effect, [&](Fact f) {
             return std::ranges::find(action.precondition, f) != action.precondition.end();
         });

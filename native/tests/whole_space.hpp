@@ -1,5 +1,5 @@
-// Small random tasks, and all there is to know of them by plain loops over every combination of values. Nothing
-// here uses the packed states, the successor generator or the searches that are tested with it.
+// Small random tasks, and all there is to know of them by plain loops over every combination of values.
+// Nothing here uses the packed states, the successor generator or the searches that are tested with it.
 #pragma once
 
 #include <algorithm>
