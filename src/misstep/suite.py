@@ -10,8 +10,9 @@ from misstep.errors import InputError
 from misstep.record.record import EVENTS, Record
 from misstep.session import Session
 
-# Less than this is no useful share of the time: such problems are reported as not tested.
-_LEAST_SECONDS = 0.2
+# Less than this is no useful share of the time, since loading takes about as long: where there is less for
+# each, the first problems get it and the others are reported as not tested.
+_LEAST_SECONDS = 2.0
 
 
 @dataclass(slots=True)

@@ -13,6 +13,7 @@ from cyclopts import App, CycloptsError
 
 from misstep import __version__
 from misstep.cli.exit_codes import ExitCode
+from misstep.cli.output import note
 from misstep.errors import MisstepError
 
 app = App(
@@ -80,7 +81,7 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
 
 
 def _complain(message: str) -> None:
-    print(f"error: {message}", file=sys.stderr)
+    note(f"error: {message}")
 
 
 def _internal_error(error: Exception) -> int:

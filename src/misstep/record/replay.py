@@ -7,7 +7,7 @@ from typing import Any
 from misstep._core import Run, State
 from misstep.answers.guard import reason_of_run
 from misstep.bench import set_up
-from misstep.bound import Bound
+from misstep.bound import Bound, cost_text
 from misstep.budget import Budget
 from misstep.claim import plan_claim
 from misstep.config import Config
@@ -19,6 +19,7 @@ from misstep.oracle import Case
 from misstep.policy import Policy
 from misstep.pool import PoolEntry
 from misstep.record.record import Record
+from misstep.reports.words import does
 from misstep.task import Task
 
 
@@ -99,6 +100,15 @@ class Replayed:
     cost: Bound
     best: Bound
     reason: str | None = None
+
+    @property
+    def said(self) -> str:
+        """What the policy does, in words."""
+        best = cost_text(self.best.hi)
+        if self.run.outcome != "solved":
+            return f"the policy {does(self.run.outcome)}; a plan of cost {best} exists"
+        is_enough = self.cost.hi <= self.best.hi
+        return f"the policy pays {self.cost}" + ("" if is_enough else f" where {best} is enough")
 
     def as_json(self) -> dict[str, Any]:
         """A row of `misstep replay --json`."""

@@ -1,0 +1,66 @@
+"""The only printers: results to standard output, everything else to standard error, harmless both.
+
+A status line is erased before anything is printed.
+"""
+
+import sys
+from collections.abc import Iterable
+from typing import TextIO
+
+from misstep.reports.status import StatusLine
+from misstep.reports.text import filled, harmless, screen_width, shorten, width_of
+
+# A longer line on a terminal is no longer read by anybody.
+_LONGEST = 2000
+
+
+def say(*lines: str, hang: int = 2) -> None:
+    """Prints lines of a result; on a terminal long ones are filled, with `hang` as the indent of the rest."""
+    if not sys.stdout.isatty():
+        _write(sys.stdout, [harmless(line) for line in lines])
+        return
+    width = screen_width()
+    made: list[str] = []
+    for line in lines:
+        line = shorten(line, _LONGEST)
+        made += [line] if width_of(line) <= width else _with_indent(line, width, hang)
+    _write(sys.stdout, made)
+
+
+def say_plain(*lines: str) -> None:
+    """Prints lines that other programs may read, such as plans: never broken."""
+    _write(sys.stdout, [harmless(line) for line in lines])
+
+
+def note(text: str, *, quiet: bool = False) -> None:
+    """Shows progress or an explanation on standard error."""
+    if not quiet:
+        _write(sys.stderr, [_message(text)])
+
+
+def warn(warnings: Iterable[str], *, quiet: bool = False) -> None:
+    """Shows warnings on standard error."""
+    for text in warnings:
+        note(f"warning: {text}", quiet=quiet)
+
+
+def _with_indent(line: str, width: int, hang: int) -> list[str]:
+    """A line of several, whose own indent stays."""
+    text = line.lstrip(" ")
+    indent = len(line) - len(text)
+    first, *rest = filled(text, width - indent, hang=hang)
+    return [f"{' ' * indent}{each}" for each in (first, *rest)]
+
+
+def _message(text: str) -> str:
+    cut = [line if len(line) <= _LONGEST else shorten(line, _LONGEST) for line in text.split("\n")]
+    return harmless("\n".join(cut), keep_lines=True)
+
+
+def _write(stream: TextIO, lines: list[str]) -> None:
+    with StatusLine.lock:
+        StatusLine.erase_shown()
+        for line in lines:
+            print(line, file=stream)
+        if stream.isatty():
+            stream.flush()
