@@ -1,6 +1,8 @@
 """`misstep demo`: the main job on a bundled task and a bundled trained policy."""
 
+import re
 import time
+from collections.abc import Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -72,9 +74,14 @@ def _introduce(config: "Config") -> None:
         f"policy    {config.policy}: a linear policy that imitates optimal plans, trained on "
         f"{about['examples']} states of {about['tasks']} random tasks",
         f"states    {config.pool} from random walks, seed {config.seed}",
-        f"oracles   {' '.join(part.partition(':')[0] for part in config.oracle)}: they look for something better",
+        f"oracles   {', '.join(_oracle_names(config.oracle))}: they look for something better",
         hang=10,
     )
+
+
+def _oracle_names(texts: Sequence[str]) -> list[str]:
+    """The names without their options: `planner:astar:lmcut,effort=5e6+improve/ehc` are two."""
+    return [re.split("[:/]", part)[0] for text in texts for part in text.split("+")]
 
 
 def _show_bugs(report: "Report") -> None:
@@ -98,7 +105,7 @@ def _show_bugs(report: "Report") -> None:
 def _sum_up(report: "Report", checked: "Verified") -> None:
     from misstep.reports.summary import summary_lines
 
-    by_search = f" ({checked.by_search} rest on the word of a search)" if checked.by_search else ""
+    by_search = f"; in {checked.by_search} it has to believe a search" if checked.by_search else ""
     proofs = f"proofs    {checked.valid} of {checked.certificates} accepted by the checker{by_search}"
     say("", *summary_lines(report), proofs, hang=10)
     for entry in checked.invalid:

@@ -18,9 +18,11 @@ from misstep.cli.options import (
     Seconds,
     UnitCost,
 )
-from misstep.cli.output import emit_json, note, warn
+from misstep.cli.output import emit_json, note, say_plain, warn
 from misstep.errors import LimitReached
 from misstep.loading import load_task
+from misstep.reports.status import StatusLine
+from misstep.reports.text import screen_width, table
 
 if TYPE_CHECKING:
     from misstep._core import Dominance
@@ -62,7 +64,8 @@ def dominance(
 
     budget = Budget(seconds=seconds, memory_mb=memory_mb)
     try:
-        task = load_task(domain, problem, unit_cost=unit_cost, budget=budget)
+        with StatusLine(f"translating {problem or domain}", quiet=quiet, seconds=seconds):
+            task = load_task(domain, problem, unit_cost=unit_cost, budget=budget)
     except LimitReached as reached:
         return _no_result(reached, json=json, quiet=quiet)
     if not quiet:
@@ -71,7 +74,8 @@ def dominance(
     if load is not None:
         function = files.load(task, load)
     else:
-        function = Dominance(task, factors=factors, max_transitions=max_transitions, budget=budget)
+        with StatusLine(f"computing the dominance function of {task.name}", quiet=quiet):
+            function = Dominance(task, factors=factors, max_transitions=max_transitions, budget=budget)
     spent = time.perf_counter() - start
     if save is not None:
         files.save(function, save)
@@ -87,7 +91,7 @@ def _no_result(reached: LimitReached, *, json: bool, quiet: bool) -> int:
     if json:
         emit_json({"limit": reached.limit, "details": [], "warnings": [str(reached)]})
     else:
-        print("limit")
+        say_plain("limit")
         note(str(reached), quiet=quiet)
     return ExitCode.NOTHING_FOUND
 
@@ -121,12 +125,12 @@ def _as_json(task: "Task", function: "Dominance", seconds: float) -> dict[str, o
 
 
 def _show(task: "Task", function: "Dominance") -> None:
-    print(f"{'factor':>6} {'states':>8} {'transitions':>11} {'tau moves':>9} {'D > -inf':>8}  variables")
+    rows = [("factor", "states", "transitions", "tau moves", "D > -inf", "variables")]
     for number, factor in enumerate(_factors(task, function), start=1):
-        print(
-            f"{number:>6} {factor['states']:>8} {factor['transitions']:>11} {factor['tau_moves']:>9} "
-            f"{factor['finite_share']:>8.1%}  {'; '.join(factor['variables'])}"
-        )
+        counts = (factor["states"], factor["transitions"], factor["tau_moves"])
+        share = f"{factor['finite_share']:.1%}"
+        rows.append((str(number), *map(str, counts), share, "; ".join(factor["variables"])))
+    say_plain(*table(rows, screen_width(), flexible=-1))
 
 
 def _summarise(function: "Dominance", seconds: float, *, quiet: bool) -> None:

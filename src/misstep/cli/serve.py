@@ -9,7 +9,8 @@ from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import MAX_SECONDS, DomainFile, Json, PolicyText, ProblemFile, Quiet, UnitCost
-from misstep.cli.output import emit_json, note, warn
+from misstep.cli.output import emit_json, note, say_plain, warn
+from misstep.reports.status import StatusLine
 
 
 def serve(
@@ -41,7 +42,8 @@ def serve(
     from misstep.remote.server import PolicyServer
 
     config = Config(domain=domain, problem=problem, policy=policy, unit_cost=unit_cost)
-    bench = set_up(config, Budget())
+    with StatusLine(f"loading {config.subject}", quiet=quiet):
+        bench = set_up(config, Budget())
     task = bench.task
     if not quiet:
         warn(bench.warnings)
@@ -55,7 +57,7 @@ def serve(
         if json:
             emit_json({"address": str(server.address), "task": task.source, "policy": policy})
         else:
-            print(server.address)
+            say_plain(str(server.address))
         sys.stdout.flush()
         note(f"serving {policy} on {task.source}; Ctrl-C ends", quiet=quiet)
         threading.Event().wait()

@@ -30,6 +30,7 @@ def run_suite(
             report, interrupted = run_session(session, quiet=quiet, silent=json)
         except MisstepError as error:
             if not many:
+                session.record.discard()
                 if json:
                     emit_json(_error_json(session, error))
                 raise
@@ -56,6 +57,8 @@ def run_session(session: Session, *, quiet: bool, silent: bool) -> tuple[Report,
                 terminal.on(event)
     except KeyboardInterrupt:
         interrupted = True
+        if session.tally.started is None:
+            session.record.discard()
     finally:
         session.record.close()
     report = Report(session.record, tally=session.tally)

@@ -7,6 +7,7 @@ pool.jsonl    the test states                   answers.jsonl   what oracles fou
 bugs/ID.json  certificates of bugs              cleared.jsonl   certificates of cleared states
 """
 
+import contextlib
 import json
 import platform
 from collections import deque
@@ -215,6 +216,14 @@ class Record:
             known = ", ".join(known.removesuffix(".json") for known in self.store.names(BUGS)[:10])
             raise InputError(f"{self.where}: there is no bug {name}; there are: {known or 'none'}")
         return read_object(text, f"{self.where}/{file}")
+
+    def discard(self) -> None:
+        """Removes a new record in which nothing was written down, so that its place is free again."""
+        self.store.close()
+        if self.path is not None and not (self.path / CONFIG).exists():
+            with contextlib.suppress(OSError):
+                (self.path / EVENTS).unlink()
+                self.path.rmdir()
 
     def close(self) -> None:
         """Closes the store."""

@@ -126,7 +126,7 @@ def _at_fault(report: Report, kind: Kind) -> str:
 def summary_lines(report: Report) -> list[str]:
     """The counts for people."""
     found = report.finished
-    by_search = f" ({found.cleared_by_search} by the word of a search)" if found.cleared_by_search else ""
+    by_search = f" ({found.cleared_by_search} rest on a search)" if found.cleared_by_search else ""
     failed = f" (in {found.failed} the policy failed to answer)" if found.failed else ""
     lines = [
         f"{found.tested} states tested, {found.solved} solved by the policy",

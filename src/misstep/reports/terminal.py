@@ -64,9 +64,10 @@ class Terminal:
         if interrupted:
             say("interrupted; so far:")
         if not self._quiet:
-            say(*kind_lines(report, most=_SHOWN))
+            blank = [""] if self._bugs else []
+            say(*blank, *kind_lines(report, most=_SHOWN), *blank)
         say(*summary_lines(report), hang=_HANG)
-        if not self._quiet and report.record.path is not None:
+        if not self._quiet and report.record.path is not None and report.tally.started is not None:
             self._pointers(report)
 
     def _pointers(self, report: Report) -> None:
@@ -80,7 +81,9 @@ class Terminal:
         self._bugs += 1
         if self._quiet or self._bugs > _SHOWN:
             return
-        say(f"bug {bug.id}: {found_words(bug)} (oracle: {bug.oracle})")
+        # What the search for the fault found out was asked for by no oracle.
+        oracle = "" if bug.oracle in (None, "fault") else f" (oracle: {bug.oracle})"
+        say(f"bug {bug.id}: {found_words(bug)}{oracle}")
         if bug.fault is not None:
             instead = "" if bug.fault.better is None else f" instead of {bug.fault.better}"
             say(f"  misstep: step {bug.fault.step + 1}, {bug.fault.action or 'no action'}{instead}")
