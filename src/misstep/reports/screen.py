@@ -22,8 +22,8 @@ def say(*lines: str, hang: int = 2) -> None:
     width = screen_width()
     made: list[str] = []
     for line in lines:
-        line = shorten(line, _LONGEST)
-        made += [line] if width_of(line) <= width else _with_indent(line, width, hang)
+        clean = harmless(line)
+        made += [clean] if width_of(clean) <= width else _with_indent(clean, width, hang)
     _write(sys.stdout, made)
 
 

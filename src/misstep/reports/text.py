@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 USUAL_WIDTH = 80
 """Of a screen whose width nobody knows."""
 _ELLIPSIS = "..."
+# A longer word is no path that anybody wants to copy.
+_LONGEST_WORD = 200
 # Format characters can turn the direction of a line, separators can break it; controls can do anything.
 _ACTIVE = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 
@@ -78,8 +80,13 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
 def filled(text: str, width: int, *, hang: int = 2) -> list[str]:
     """A sentence on as many lines as it needs; `hang` is the indent of all lines but the first."""
     room = max(width, hang + 10)
+    words = (shorten(word, room - hang) if len(word) > _LONGEST_WORD else word for word in text.split(" "))
     return textwrap.wrap(
-        harmless(text), room, subsequent_indent=" " * hang, break_long_words=False, break_on_hyphens=False
+        harmless(" ".join(words)),
+        room,
+        subsequent_indent=" " * hang,
+        break_long_words=False,
+        break_on_hyphens=False,
     ) or [""]
 
 
