@@ -8,7 +8,8 @@ import time
 import misstep
 from misstep._core import BoundStore, Dominance, PolicyGraph, Run
 from misstep.biases.published import NoBias
-from misstep.fuzz import Fuzz, Refined
+from misstep.fuzz import Fuzz
+from misstep.fuzzers.published import Refined
 from misstep.policy import make_policy_part
 from misstep.task import Task
 from tests.data import NO_DATA, data_folder

@@ -7,8 +7,10 @@ import time
 
 import misstep
 from misstep._core import PolicyGraph
-from misstep.biases.published import Bias, Detour, Loopiness, NoBias, PlanLength, Surface
-from misstep.fuzz import Fuzz, Refined
+from misstep.bias import NativeBias
+from misstep.biases.published import Detour, Loopiness, NoBias, PlanLength, Surface
+from misstep.fuzz import Fuzz
+from misstep.fuzzers.published import Refined
 from misstep.policy import make_policy_part
 from misstep.task import Task
 from tests.data import NO_DATA, data_folder
@@ -16,7 +18,7 @@ from tests.data import NO_DATA, data_folder
 _REPEATS = 3
 
 
-def _seconds(task: Task, bias: Bias, *, policy: str, size: int) -> float:
+def _seconds(task: Task, bias: NativeBias, *, policy: str, size: int) -> float:
     """CPU seconds for a pool, the best of some runs, each on a policy graph of its own."""
     best = float("inf")
     for _ in range(_REPEATS):

@@ -13,6 +13,7 @@ namespace {
 
 struct FuzzerObject {
     nb::object graph;
+    nb::object bias;  // kept alive; the name of a published one or any callable
     std::unique_ptr<Fuzzer> fuzzer;
     GraphObject& owner() const { return nb::cast<GraphObject&>(graph); }
 };
@@ -41,6 +42,46 @@ BiasDistance bias_distance(const std::string& name) {
     return choice<BiasDistance>("distance", name, {{"ff", BiasDistance::kFF}, {"star", BiasDistance::kStar}});
 }
 
+// A Python callable that takes a list of (states, actions, outcome) and returns a number for each. It is
+// called while the graph is locked, so what it gets holds copies and never asks the graph.
+class CallableBias final : public Bias {
+  public:
+    CallableBias(const GraphObject& graph, nb::handle callable) : owner_(graph), callable_(callable) {}
+
+    void weigh(std::span<const RunInfo> runs, double* values) override {
+        nb::gil_scoped_acquire gil;
+        nb::list given;
+        for (const RunInfo& run : runs) given.append(shown(run));
+        nb::object answers = callable_(given);
+        std::size_t count = 0;
+        for (nb::handle answer : answers) {
+            double value = 0;
+            if (!nb::try_cast(answer, value) || value != value)
+                throw InputError("the bias answered something that is not a number");
+            if (count < runs.size()) values[count] = value;
+            ++count;
+        }
+        if (count != runs.size())
+            throw InputError("the bias was asked for " + std::to_string(runs.size()) + " runs and gave " +
+                             std::to_string(count) + " answers");
+    }
+
+  private:
+    nb::tuple shown(const RunInfo& run) const {
+        const GraphObject& g = owner_;
+        nb::list states, actions;
+        for (StateId id : g.graph->trace(run.start, run.steps)) {
+            const Word* words = g.graph->state(id);
+            if (states.size() < run.steps) actions.append(ActionObject{g.task, g.core, g.graph->action(id)});
+            states.append(StateObject{g.task, g.core, {words, words + g.core->space.num_words()}});
+        }
+        return nb::make_tuple(states, actions, outcome_name(run.outcome));
+    }
+
+    const GraphObject& owner_;
+    nb::handle callable_;
+};
+
 double value_of_run(const nb::object& run_object, const std::string& bias, const std::string& distance,
                     std::uint64_t max_star_expansions) {
     const RunObject& run = nb::cast<const RunObject&>(run_object);
@@ -57,19 +98,12 @@ double value_of_run(const nb::object& run_object, const std::string& bias, const
     });
 }
 
-FuzzerOptions make_options(const std::string& kind, const std::string& bias, const std::string& distance,
-                           std::uint32_t max_walk, std::uint32_t state_budget, std::uint32_t expansion_budget,
-                           std::uint32_t max_steps, int novelty, std::uint64_t max_star_expansions,
+FuzzerOptions make_options(const std::string& kind, std::uint32_t max_walk, std::uint32_t state_budget,
+                           std::uint32_t expansion_budget, std::uint32_t max_steps, int novelty,
                            std::uint64_t max_idle_walks, std::uint64_t seed) {
     FuzzerOptions options;
     options.kind = choice<FuzzerKind>("fuzzer", kind,
                                       {{"refined", FuzzerKind::kRefined}, {"classic", FuzzerKind::kClassic}});
-    options.bias = bias_kind(bias);
-    options.distance = bias_distance(distance);
-    if (options.kind == FuzzerKind::kClassic && options.bias != BiasKind::kNone &&
-        options.bias != BiasKind::kPlanLength)
-        throw InputError("the classic fuzzer has the biases none and plan-length; '" + bias +
-                         "' needs the refined one");
     if (max_walk < 1 || state_budget < 1 || expansion_budget < 1 || max_steps < 1)
         throw InputError("walk length and budgets must be at least 1");
     if (novelty < 0 || novelty > 2)
@@ -80,10 +114,21 @@ FuzzerOptions make_options(const std::string& kind, const std::string& bias, con
     options.expansion_budget = expansion_budget;
     options.max_steps = max_steps;
     options.novelty = novelty;
-    options.max_star_expansions = max_star_expansions;
     options.max_idle_walks = max_idle_walks;
     options.seed = seed;
     return options;
+}
+
+std::unique_ptr<Bias> bias_of(const GraphObject& graph, nb::handle bias, FuzzerKind fuzzer,
+                              const std::string& distance, std::uint64_t max_star_expansions) {
+    std::string name;
+    bool is_published = nb::try_cast(bias, name);
+    if (fuzzer == FuzzerKind::kClassic && name != "none" && name != "plan-length")
+        throw InputError("the classic fuzzer has the biases none and plan-length; " +
+                         (is_published ? "'" + name + "'" : std::string("a bias of your own")) +
+                         " needs the refined one");
+    if (!is_published) return std::make_unique<CallableBias>(graph, bias);
+    return make_bias(*graph.graph, bias_kind(name), bias_distance(distance), max_star_expansions);
 }
 
 nb::object entry(const FuzzerObject& f, std::size_t index) {
@@ -103,24 +148,28 @@ void bind_fuzz(nb::module_& m) {
     nb::class_<FuzzerObject>(m, "NativeFuzzer", "Builds a pool of test states by biased random walks.")
         .def(
             "__init__",
-            [](FuzzerObject* self, nb::object graph, const std::string& kind, const std::string& bias,
+            [](FuzzerObject* self, nb::object graph, const std::string& kind, nb::object bias,
                const std::string& distance, std::uint32_t max_walk, std::uint32_t state_budget,
                std::uint32_t expansion_budget, std::uint32_t max_steps, int novelty,
                std::uint64_t max_star_expansions, std::uint64_t max_idle_walks, std::uint64_t seed) {
                 GraphObject& g = nb::cast<GraphObject&>(graph);
-                FuzzerOptions options =
-                    make_options(kind, bias, distance, max_walk, state_budget, expansion_budget, max_steps,
-                                 novelty, max_star_expansions, max_idle_walks, seed);
-                new (self) FuzzerObject{graph, std::make_unique<Fuzzer>(*g.graph, options)};
+                FuzzerOptions options = make_options(kind, max_walk, state_budget, expansion_budget,
+                                                     max_steps, novelty, max_idle_walks, seed);
+                std::unique_ptr<Bias> weights = bias_of(g, bias, options.kind, distance, max_star_expansions);
+                new (self) FuzzerObject{graph, bias,
+                                        std::make_unique<Fuzzer>(*g.graph, options, std::move(weights))};
             },
             nb::arg("graph"), nb::kw_only(), nb::arg("kind"), nb::arg("bias"), nb::arg("distance"),
             nb::arg("max_walk"), nb::arg("state_budget"), nb::arg("expansion_budget"), nb::arg("max_steps"),
             nb::arg("novelty"), nb::arg("max_star_expansions"), nb::arg("max_idle_walks"), nb::arg("seed"),
-            nb::sig("def __init__(self, graph: PolicyGraph, *, kind: str, bias: str, distance: str, "
-                    "max_walk: int, state_budget: int, "
+            nb::sig("def __init__(self, graph: PolicyGraph, *, kind: str, bias: str | "
+                    "collections.abc.Callable[[list[tuple[list[State], list[Action], str]]], "
+                    "collections.abc.Sequence[float]], distance: str, max_walk: int, state_budget: int, "
                     "expansion_budget: int, max_steps: int, novelty: int, max_star_expansions: int, "
                     "max_idle_walks: int, seed: "
-                    "int) -> None"))
+                    "int) -> None"),
+            "`bias` names a published one, or is called with (states, actions, outcome) of all partial runs "
+            "of an expansion and returns a number for each.")
         .def("__len__", [](const FuzzerObject& f) { return f.fuzzer->pool().size(); })
         .def(
             "entry",

@@ -56,7 +56,35 @@ double surface(std::span<const StateId> states, const std::vector<double>& cost,
     return best;
 }
 
+class PublishedBias final : public Bias {
+  public:
+    PublishedBias(const PolicyGraph& graph, BiasKind kind, std::unique_ptr<Distances> distances)
+        : graph_(graph), kind_(kind), distances_(std::move(distances)) {}
+
+    void weigh(std::span<const RunInfo> runs, double* values) override {
+        for (const RunInfo& run : runs) {
+            std::vector<StateId> trace = graph_.trace(run.start, run.steps);
+            *values++ = bias_value(kind_, trace, graph_.step_costs(trace), *distances_);
+        }
+    }
+    bool bound_hit() const override { return distances_->bound_hit(); }
+
+  private:
+    const PolicyGraph& graph_;
+    BiasKind kind_;
+    std::unique_ptr<Distances> distances_;
+};
+
 }  // namespace
+
+std::unique_ptr<Bias> make_bias(const PolicyGraph& graph, BiasKind kind, BiasDistance distance,
+                                std::uint64_t max_star_expansions) {
+    if (kind == BiasKind::kNone) return nullptr;
+    return std::make_unique<PublishedBias>(graph, kind,
+                                           distance == BiasDistance::kFF
+                                               ? make_ff_distances(graph)
+                                               : make_star_distances(graph, max_star_expansions));
+}
 
 double bias_value(BiasKind kind, std::span<const StateId> states, std::span<const Cost> costs,
                   Distances& distances) {

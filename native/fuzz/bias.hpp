@@ -38,4 +38,20 @@ std::unique_ptr<Distances> make_star_distances(const PolicyGraph& graph, std::ui
 double bias_value(BiasKind kind, std::span<const StateId> states, std::span<const Cost> costs,
                   Distances& distances);
 
+// What the refined fuzzer asks for weights. The published biases are native; others are functions that a
+// caller brings.
+class Bias {
+  public:
+    virtual ~Bias() = default;
+    // values[i]: how promising the start of runs[i] is. Every run has at least one step and has not failed;
+    // all runs of one expansion come together, because a call into another language is expensive.
+    virtual void weigh(std::span<const RunInfo> runs, double* values) = 0;
+    // Whether a bounded search gave up somewhere, so that a value is only a lower bound.
+    virtual bool bound_hit() const { return false; }
+};
+
+// A published bias; nullptr for kNone, where every state is as promising as any other.
+std::unique_ptr<Bias> make_bias(const PolicyGraph& graph, BiasKind kind, BiasDistance distance,
+                                std::uint64_t max_star_expansions);
+
 }  // namespace misstep

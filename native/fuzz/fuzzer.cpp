@@ -21,18 +21,16 @@ bool remembered(std::vector<std::uint8_t>& known, StateId id, Test&& test) {
 
 }  // namespace
 
-Fuzzer::Fuzzer(PolicyGraph& graph, const FuzzerOptions& options)
+Fuzzer::Fuzzer(PolicyGraph& graph, const FuzzerOptions& options, std::unique_ptr<Bias> bias)
     : graph_(graph),
       space_(graph.space()),
       options_(options),
       rng_(options.seed),
       hmax_(make_heuristic(space_, "hmax")),
       relaxed_(space_),
+      bias_(std::move(bias)),
       successor_(space_.num_words()) {
     if (options.novelty > 0) novelty_.emplace(relaxed_, options.novelty);
-    distances_ = options.distance == BiasDistance::kFF
-                     ? make_ff_distances(graph)
-                     : make_star_distances(graph, options.max_star_expansions);
     add(graph.insert(space_.initial.data()), kNoParent, {});
 }
 
@@ -116,7 +114,7 @@ Fuzzer::StepResult Fuzzer::walk_once(const Budget& budget) {
 
 Fuzzer::StepResult Fuzzer::step(StateId& at, std::vector<ActionId>& walk, const Budget& budget) {
     shuffled_actions(at);
-    if (options_.bias == BiasKind::kNone) return step_unbiased(at, walk);
+    if (!bias_) return step_unbiased(at, walk);
     candidates_.clear();
     for (ActionId action : actions_) {
         StateId next = successor(at, action);
@@ -145,9 +143,12 @@ Fuzzer::StepResult Fuzzer::step_unbiased(StateId& at, std::vector<ActionId>& wal
 }
 
 // Partial runs share the expansion budget. While j steps are left, the next ceil(j / B_state) candidates get
-// a run in any case, so these run together; the outcome is that of one run after another.
+// a run in any case, so these run together; the outcome is that of one run after another. What the budget
+// allows does not depend on weights, so the bias is asked once, for all runs of the expansion.
 Fuzzer::StepResult Fuzzer::weigh_refined(const Budget& budget) {
     weights_.clear();
+    runs_.clear();
+    places_.clear();
     std::uint32_t left = options_.expansion_budget;
     std::size_t next = 0;
     std::vector<StateId> starts;
@@ -169,12 +170,21 @@ Fuzzer::StepResult Fuzzer::weigh_refined(const Budget& budget) {
                 weights_.push_back(never_solves(run.outcome) ? kInf : 0.0);
                 continue;
             }
-            std::vector<StateId> trace = graph_.trace(run.start, run.steps);
-            weights_.push_back(bias_value(options_.bias, trace, graph_.step_costs(trace), *distances_));
+            runs_.push_back(run);
+            places_.push_back(weights_.size());
+            weights_.push_back(0);
         }
     }
     candidates_.resize(next);
+    ask_bias();
     return StepResult::kMoved;
+}
+
+void Fuzzer::ask_bias() {
+    if (runs_.empty()) return;
+    values_.resize(runs_.size());
+    bias_->weigh(runs_, values_.data());
+    for (std::size_t i = 0; i < runs_.size(); ++i) weights_[places_[i]] = values_[i];
 }
 
 // The weight is the length of the policy's run. States that it does not solve go to the pool and are not

@@ -16,9 +16,6 @@ enum class FuzzerKind { kClassic, kRefined };
 
 struct FuzzerOptions {
     FuzzerKind kind = FuzzerKind::kRefined;
-    BiasKind bias = BiasKind::kNone;
-    BiasDistance distance = BiasDistance::kFF;
-    std::uint64_t max_star_expansions = 100'000;
     std::uint32_t max_walk = 5;            // L
     std::uint32_t state_budget = 50;       // B_state: steps of one partial run
     std::uint32_t expansion_budget = 200;  // B_expansion: steps of all partial runs of one expansion
@@ -43,12 +40,13 @@ enum class FuzzStop { kFull, kLimit, kExhausted };
 
 class Fuzzer {
   public:
-    // Starts from the pool {initial state}. Refers to the graph, which must outlive it.
-    Fuzzer(PolicyGraph& graph, const FuzzerOptions& options);
+    // Starts from the pool {initial state}. Refers to the graph, which must outlive it. Without a bias every
+    // successor is as promising as any other.
+    Fuzzer(PolicyGraph& graph, const FuzzerOptions& options, std::unique_ptr<Bias> bias);
 
     const std::vector<PoolEntry>& pool() const { return pool_; }
     std::uint64_t walks() const { return walks_; }
-    bool bound_hit() const { return distances_ && distances_->bound_hit(); }
+    bool bound_hit() const { return bias_ && bias_->bound_hit(); }
 
     // Adds entries of an earlier session, in their order, and goes on where it stopped. False where the walk
     // does not lead from the parent to a state that is new.
@@ -70,6 +68,7 @@ class Fuzzer {
     StepResult step(StateId& at, std::vector<ActionId>& walk, const Budget& budget);
     StepResult step_unbiased(StateId& at, std::vector<ActionId>& walk);
     StepResult weigh_refined(const Budget& budget);
+    void ask_bias();
     StepResult weigh_classic(const std::vector<ActionId>& walk, const Budget& budget);
     bool is_candidate(StateId state);
     bool is_dead_end(StateId state);
@@ -83,7 +82,7 @@ class Fuzzer {
     std::unique_ptr<Heuristic> hmax_;
     RelaxedTask relaxed_;
     std::optional<NoveltyTable> novelty_;
-    std::unique_ptr<Distances> distances_;
+    std::unique_ptr<Bias> bias_;
     std::vector<PoolEntry> pool_;
     std::vector<bool> in_pool_;            // by graph state
     std::vector<std::uint8_t> candidate_;  // by graph state: unknown, yes, no
@@ -95,6 +94,9 @@ class Fuzzer {
     std::vector<ActionId> actions_;
     std::vector<Candidate> candidates_;
     std::vector<double> weights_;
+    std::vector<RunInfo> runs_;  // those that the bias weighs, with their places among the weights
+    std::vector<std::size_t> places_;
+    std::vector<double> values_;
     std::vector<Word> successor_;
 };
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from misstep._core import count_states as count_states
     from misstep._core import search as search
     from misstep.api import test as test
+    from misstep.bias import Bias as Bias
+    from misstep.bias import PartialRun as PartialRun
     from misstep.bound import Bound as Bound
     from misstep.budget import Budget as Budget
     from misstep.budget import StopFlag as StopFlag
@@ -29,8 +31,11 @@ if TYPE_CHECKING:
     from misstep.errors import InputError as InputError
     from misstep.errors import LimitReached as LimitReached
     from misstep.errors import MisstepError as MisstepError
+    from misstep.errors import PartError as PartError
     from misstep.errors import PolicyError as PolicyError
     from misstep.errors import UnsupportedFeature as UnsupportedFeature
+    from misstep.fuzzer import FuzzContext as FuzzContext
+    from misstep.fuzzer import Fuzzer as Fuzzer
     from misstep.judge import Objective as Objective
     from misstep.judge import Verdict as Verdict
     from misstep.judge import judge as judge
@@ -57,6 +62,7 @@ __version__ = "0.1.0"
 # Public name -> module. Loaded on first use, so that the command line starts fast.
 _PUBLIC = {
     "Action": "misstep._core",
+    "Bias": "misstep.bias",
     "Bound": "misstep.bound",
     "Budget": "misstep.budget",
     "Bug": "misstep.reports.report",
@@ -66,6 +72,8 @@ _PUBLIC = {
     "DeadEnd": "misstep.claim",
     "Exhausted": "misstep.claim",
     "FlakyPolicy": "misstep.errors",
+    "FuzzContext": "misstep.fuzzer",
+    "Fuzzer": "misstep.fuzzer",
     "Heuristic": "misstep._core",
     "InputError": "misstep.errors",
     "Lab": "misstep.lab",
@@ -74,6 +82,8 @@ _PUBLIC = {
     "MisstepError": "misstep.errors",
     "Objective": "misstep.judge",
     "Oracle": "misstep.oracle",
+    "PartError": "misstep.errors",
+    "PartialRun": "misstep.bias",
     "PddlView": "misstep.pddl.view",
     "Plan": "misstep.claim",
     "Policy": "misstep.policy",

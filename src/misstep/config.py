@@ -84,7 +84,7 @@ class Config:
     start_states: int = option(1000, "States drawn where the start is a condition.")
     shield: bool = option(False, "Also measure the policy behind a shield.")
 
-    max_steps: int = option(10_000, "The longest run.")
+    max_steps: int | None = option(None, "The longest run; 10000 steps on tasks, 1000 on models.")
     seconds: float | None = option(None, "Time for everything together.")
     memory_mb: int | None = option(None, "Memory for stored states, in MB.")
     seed: int = option(0, "Everything random comes from it: same seed, same result.")
@@ -94,7 +94,12 @@ class Config:
     subject: str = field(init=False, repr=False, compare=False, default="task")
     """The name of what is tested, for people."""
 
+    longest_run: int = field(init=False, repr=False, compare=False, default=0)
+    """The steps after which a run is cut off."""
+
     def __post_init__(self) -> None:
+        longest = self.max_steps or (1_000 if self.model is not None else 10_000)
+        object.__setattr__(self, "longest_run", longest)
         object.__setattr__(self, "is_safety", self.model is not None)
         named = self.model or self.problem or self.domain
         object.__setattr__(self, "subject", "task" if named is None else named.name)
@@ -140,23 +145,12 @@ class Config:
     @classmethod
     def read(cls, file: str | Path) -> Self:
         """From a TOML file: its top level, or the table `misstep` or `tool.misstep` where it has one."""
-        try:
-            text = Path(file).read_text(encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"{file}: cannot be read: {error.strerror}") from None
-        except UnicodeDecodeError as error:
-            raise InputError(f"{file}: not a TOML file: {error}") from None
-        return cls.from_toml(text, where=str(file))
+        return cls.from_table(read_table(file), where=str(file))
 
     @classmethod
     def from_toml(cls, text: str, *, where: str) -> Self:
         """From the text of a TOML file."""
-        try:
-            table = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise InputError(f"{where}: not a TOML file: {error}") from None
-        inner = table.get("misstep") or table.get("tool", {}).get("misstep")
-        return cls.from_table(table if inner is None else inner, where=where)
+        return cls.from_table(_table(text, where), where=where)
 
     def _check_kind(self) -> None:
         if self.model is not None and (self.domain is not None or self.problem is not None):
@@ -201,14 +195,36 @@ _LEAST = {
 }
 
 
+def read_table(file: str | Path) -> dict[str, Any]:
+    """The options in a TOML file as they stand there; they may need others to make sense."""
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file}: not a TOML file: {error}") from None
+    return _table(text, str(file))
+
+
+def _table(text: str, where: str) -> dict[str, Any]:
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{where}: not a TOML file: {error}") from None
+    inner = table.get("misstep") or table.get("tool", {}).get("misstep")
+    return table if inner is None else inner
+
+
 def _lenient(name: str, value: Any) -> Any:
     """What people write and what is meant: paths as Path, one oracle as a text, the radius `inf`."""
     if isinstance(value, Path):
         return str(value)
     if name in ("oracle", "constant"):
         return [value] if isinstance(value, str) else list(value)
-    if name in ("radius", "seconds") and value in ("inf", math.inf):
+    if name in ("radius", "seconds") and value in ("inf", "infinity", math.inf):
         return None
+    if name == "radius" and isinstance(value, str) and value.isdecimal():
+        return int(value)
     return value
 
 

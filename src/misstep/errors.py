@@ -13,6 +13,10 @@ class UnsupportedFeature(InputError):
     """The input is legal, but uses a construct that misstep does not handle; the message names it."""
 
 
+class PartError(InputError):
+    """A part raised or broke its contract: a defect of that part. The message names it and its package."""
+
+
 class LimitReached(MisstepError):
     """A limit on time or memory ended the work before there was a result; the caller may allow more."""
 

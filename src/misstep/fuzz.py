@@ -1,64 +1,25 @@
-"""Fuzzing: pools of test states from biased random walks that start in the initial state."""
+"""Fuzzing sessions: a fuzzer at work on a policy, with what it finds checked, numbered and compared."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import cast
 
-from misstep._core import Budget, NativeFuzzer, PolicyGraph
-from misstep.errors import InputError
-from misstep.plugins import option
+from misstep._core import Budget, PolicyGraph, State
+from misstep.bias import Bias, NativeBias, bind_bias
+from misstep.errors import InputError, MisstepError, PartError
+from misstep.fuzzer import FuzzContext, Fuzzer
+from misstep.plugins import blaming, part_label, require
 from misstep.pool import PoolEntry
+from misstep.task import Task
 
-# Native work is done in slices, between which what was found is reported and saved.
-_SLICE_SECONDS = 0.1
-_SLICE_STATES = 10_000
-
-
-@dataclass(frozen=True)
-class Refined:
-    """Algorithm 1 of Eisenhut et al. (2024): successors weighted by a bias over partial policy runs."""
-
-    name = "refined"
-    max_walk: int = option(5, "L: the longest walk")
-    state_budget: int = option(50, "B_state: policy steps of one partial run")
-    expansion_budget: int = option(200, "B_expansion: policy steps for all successors of one state")
-    novelty: int = option(0, "D: only states with a new fact (1) or pair of facts (2); 0 takes all")
-    max_star_expansions: int = option(100_000, "of one exact search of a bias with h=star")
-    max_idle_walks: int = option(20_000, "walks in a row without a new state that end the fuzzing")
-
-
-@dataclass(frozen=True)
-class Classic:
-    """Algorithm 1 of Steinmetz et al. (2022): weights by whole runs, failing states to the pool, novelty."""
-
-    name = "classic"
-    max_walk: int = option(5, "L: the longest walk")
-    max_steps: int = option(1000, "policy steps of one run")
-    novelty: int = option(2, "D: only states with a new fact (1) or pair of facts (2); 0 takes all")
-    max_idle_walks: int = option(20_000, "walks in a row without a new state that end the fuzzing")
-
-
-FuzzerPart: TypeAlias = Refined | Classic
-
-
-class BiasPart(Protocol):
-    """What the fuzzer wants to know of a bias: its native name and its distances."""
-
-    @property
-    def name(self) -> str:
-        """How the native fuzzer calls it."""
-        ...
-
-    @property
-    def h(self) -> str:
-        """`ff` or `star`."""
-        ...
+# How often progress is shown while a fuzzer yields entries one by one.
+_SECONDS_BETWEEN_SHOWS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class FuzzProgress:
-    """Where fuzzing is; given to `on_progress` after each slice of work."""
+    """Where fuzzing is; given to `on_progress` now and then."""
 
     pool: int
     size: int
@@ -82,8 +43,8 @@ class Fuzz:
     """
 
     graph: PolicyGraph
-    fuzzer: FuzzerPart
-    bias: BiasPart
+    fuzzer: Fuzzer
+    bias: Bias | NativeBias
     seed: int = 0
     size: int = 100
     budget: Budget = field(default_factory=Budget)
@@ -92,84 +53,121 @@ class Fuzz:
     """Entries of an earlier session with the same settings, to be continued."""
     stopped: str = "full"
     bound_hit: bool = False
+    _found: int = 0
+    _start: float = 0.0
 
     def __iter__(self) -> Iterator[PoolEntry]:
-        native = self._native()
-        restored = self._restore(native)
-        yield from self.known[:restored]
-        reported = restored
-        start = time.perf_counter()
-        slice_seconds = _SLICE_SECONDS
-        self.stopped = "full"
-        while True:
-            # The initial state is an entry like the others.
-            while reported < min(len(native), self.size):
-                yield _entry(native, reported)
-                reported += 1
-            self.bound_hit = native.bound_hit
-            if self.on_progress is not None:
-                self.on_progress(self._progress(native, time.perf_counter() - start))
-            if reported >= self.size:
-                return
-            if (over := self.budget.over) is not None:
-                self.stopped = over
-                return
-            goal, walks = min(self.size, len(native) + _SLICE_STATES), native.walks
-            reason = native.extend(goal, budget=self.budget.part(seconds=slice_seconds))
-            # A walk that does not end within a slice is taken back, so the next slice must be longer.
-            slice_seconds = _SLICE_SECONDS if native.walks > walks else 2 * slice_seconds
-            if reason not in ("full", "seconds"):
-                self.stopped = reason
-                for at in range(reported, min(len(native), self.size)):
-                    yield _entry(native, at)
-                return
-
-    def _native(self) -> NativeFuzzer:
-        part = self.fuzzer
-        return NativeFuzzer(
-            self.graph,
-            kind=part.name,
-            bias=self.bias.name,
-            distance=self.bias.h,
-            max_walk=part.max_walk,
-            state_budget=50 if isinstance(part, Classic) else part.state_budget,
-            expansion_budget=200 if isinstance(part, Classic) else part.expansion_budget,
-            max_steps=part.max_steps if isinstance(part, Classic) else 1000,
-            novelty=part.novelty,
-            max_star_expansions=0 if isinstance(part, Classic) else part.max_star_expansions,
-            max_idle_walks=part.max_idle_walks,
+        self.stopped, self._found, self._start = "full", 0, time.perf_counter()
+        task = cast(Task, self.graph.task)
+        fuzz = FuzzContext(
+            task=task,
+            graph=self.graph,
+            bias=bind_bias(self.bias, task),
             seed=self.seed,
-        )
-
-    def _restore(self, native: NativeFuzzer) -> int:
-        """Adds the known entries but those of the last walk, which may be incomplete: it is walked again."""
-        if not self.known:
-            return 0
-        last = self.known[-1].rng
-        complete = [entry for entry in self.known if entry.rng != last]
-        for entry in complete[1:]:
-            if entry.parent is None or entry.rng is None:
-                raise InputError(f"pool entry {entry.id} has no origin, so the pool cannot be continued")
-            if not native.restore(entry.parent, list(entry.walk), entry.rng):
-                raise InputError(
-                    f"pool entry {entry.id} is not what its walk leads to: wrong task or damaged"
-                )
-        return max(len(complete), 1)
-
-    def _progress(self, native: NativeFuzzer, seconds: float) -> FuzzProgress:
-        known, solved = native.known_outcomes
-        return FuzzProgress(
-            pool=min(len(native), self.size),
             size=self.size,
-            walks=native.walks,
-            states_asked=self.graph.states_asked,
-            policy_seconds=self.graph.policy_seconds,
-            known=known,
-            solved=solved,
-            seconds=seconds,
+            budget=self.budget,
+            known=self.known,
         )
+        fuzz.show = lambda: self._show(fuzz)
+        entries = self._native(fuzz) if getattr(self.fuzzer, "is_native", False) else self._checked(fuzz)
+        for entry in entries:
+            self._compare(entry)
+            self._found += 1
+            self.bound_hit = fuzz.bound_hit
+            yield entry
+            if self._found >= self.size:
+                fuzz.show()
+                return
+        self.bound_hit = fuzz.bound_hit
+        self.stopped = fuzz.stopped or self.budget.over or "exhausted"
 
+    def _native(self, fuzz: FuzzContext) -> Iterator[PoolEntry]:
+        """What the native core made needs no check and is not kept here: pools may be very large."""
+        yield from self.fuzzer.walk(fuzz)
 
-def _entry(native: NativeFuzzer, index: int) -> PoolEntry:
-    state, parent, walk, rng = native.entry(index)
-    return PoolEntry(id=index, state=state, parent=parent, walk=tuple(walk), rng=rng)
+    def _checked(self, fuzz: FuzzContext) -> Iterator[PoolEntry]:
+        """What somebody else's fuzzer says, replayed, numbered and without duplicates."""
+        seen: set[State] = set()
+        shown = time.perf_counter()
+        for given in self._given(fuzz):
+            entry = self._replayed(fuzz, given)
+            if entry.state not in seen:
+                seen.add(entry.state)
+                fuzz.pool.append(entry)
+                yield entry
+            if (now := time.perf_counter()) > shown + _SECONDS_BETWEEN_SHOWS:
+                shown = now
+                fuzz.show()
+            if (over := self.budget.over) is not None:
+                fuzz.stopped = over
+                return
+
+    def _given(self, fuzz: FuzzContext) -> Iterator[object]:
+        """The entries as they come; an error in between is the part's."""
+        require("fuzzer", self.fuzzer, "name", "walk")
+        with blaming("fuzzer", self.fuzzer, f"it made a pool with seed {self.seed}"):
+            yield from self.fuzzer.walk(fuzz)
+
+    def _replayed(self, fuzz: FuzzContext, given: object) -> PoolEntry:
+        """The entry with its number; PartError where its walk does not lead to it."""
+        at = len(fuzz.pool)
+        if not isinstance(given, PoolEntry):
+            raise PartError(
+                f"{self._label} yielded {given!r:.80}, which is no PoolEntry; `fuzz.after` makes one"
+            )
+        if at == 0:
+            if given.state != fuzz.task.initial_state:
+                raise PartError(
+                    f"{self._label} began with {given.state}; the first entry must be the initial state: "
+                    "yield `fuzz.first()`"
+                )
+            return fuzz.first()
+        if given.parent is None and given.state == fuzz.task.initial_state:
+            return given  # a duplicate
+        if given.parent is None or not 0 <= given.parent < at:
+            raise PartError(
+                f"{self._label} gave entry {at} the parent {given.parent}, but the pool has the entries 0 to "
+                f"{at - 1}"
+            )
+        try:
+            there = fuzz.after(fuzz.pool[given.parent], given.walk)
+        except MisstepError as error:
+            raise PartError(
+                f"{self._label}: the walk of entry {at} cannot be walked from entry {given.parent}: {error}"
+            ) from None
+        if there.state != given.state:
+            raise PartError(
+                f"{self._label}: the walk of entry {at} leads from entry {given.parent} to {there.state}, "
+                f"not to {given.state}"
+            )
+        return replace(given, id=at)
+
+    def _compare(self, entry: PoolEntry) -> None:
+        """A session that goes on with a pool must find what is in it."""
+        if self._found < len(self.known) and self.known[self._found].state != entry.state:
+            raise InputError(
+                f"{self._label}: entry {self._found} of the pool that is continued is "
+                f"{self.known[self._found].state}, but now it is {entry.state}; the task, the policy or the "
+                "options are others, or the fuzzer is not deterministic"
+            )
+
+    @property
+    def _label(self) -> str:
+        return part_label("fuzzer", self.fuzzer)
+
+    def _show(self, fuzz: FuzzContext) -> None:
+        if self.on_progress is None:
+            return
+        known, solved = fuzz.known_outcomes()
+        self.on_progress(
+            FuzzProgress(
+                pool=self._found,
+                size=self.size,
+                walks=fuzz.walks,
+                states_asked=self.graph.states_asked,
+                policy_seconds=self.graph.policy_seconds,
+                known=known,
+                solved=solved,
+                seconds=time.perf_counter() - self._start,
+            )
+        )

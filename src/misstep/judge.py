@@ -1,10 +1,15 @@
 """The judge: compares what the policy costs with what is achievable. No other place decides "bug"."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from typing import Protocol
 
-from misstep.bound import Bound
+from misstep.bound import Bound, cost_text
+from misstep.errors import PartError
+from misstep.plugins import blaming, part_label
+from misstep.support.numbers import as_number
 
 
 class Objective(Protocol):
@@ -50,10 +55,43 @@ class Judgement:
 def judge(run: Bound, best: Bound, *, objective: Objective) -> Judgement:
     """A bug iff the policy surely does worse than is surely possible; cleared iff it surely does not."""
     ends = (run.lo, run.hi, best.lo, best.hi)
-    run_lo, run_hi, best_lo, best_hi = map(objective.value, ends)
-    values = tuple(zip(ends, (run_lo, run_hi, best_lo, best_hi), strict=True))
+    values = objective_values(objective, ends)
+    run_lo, run_hi, best_lo, best_hi = (value for _, value in values)
     if run_lo > best_hi:
         return Judgement(Verdict.BUG, Bound(run_lo - best_hi, run_hi - best_lo), values)
     if run_hi <= best_lo:
         return Judgement(Verdict.CLEARED, Bound(0.0, 0.0), values)
     return Judgement(Verdict.UNKNOWN, Bound(0.0, run_hi - best_lo), values)
+
+
+def objective_values(objective: Objective, costs: Iterable[float]) -> tuple[tuple[float, float], ...]:
+    """Each cost with its value.
+
+    PartError where these cannot be values of a monotone function that is never negative: whatever the judge
+    concluded from them would be wrong.
+    """
+    values = tuple((cost, _value(objective, cost)) for cost in costs)
+    for (less, low), (more, high) in pairwise(sorted(set(values))):
+        if high < low or less == more:
+            raise PartError(
+                f"{part_label('objective', objective)} is not monotone: it gives the cost {cost_text(less)} "
+                f"the value {low:g}, but the cost {cost_text(more)} the value {high:g}"
+            )
+    return values
+
+
+def _value(objective: Objective, cost: float) -> float:
+    try:
+        value: object = objective.value(cost)
+    except Exception:
+        with blaming("objective", objective, f"it was asked about the cost {cost_text(cost)}"):
+            raise
+    if isinstance(value, float) and value >= 0:  # not true for NaN
+        return value
+    number = as_number(value)
+    if number is None or number < 0:
+        raise PartError(
+            f"{part_label('objective', objective)} gives the cost {cost_text(cost)} the value {value!r:.60}; "
+            "a value is a number of at least 0"
+        )
+    return number

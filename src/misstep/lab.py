@@ -143,7 +143,7 @@ class Knowledge(Generic[StateT]):
                 news = known.bound is not bound
                 if self.budget.is_over or (news and enough is not None and enough()):
                     break
-            if not self.budget.is_over:
+            if self.memory is not None and not self.budget.is_over:
                 self._answers.append((key, self._heard, self.effort, sorted(self.limits_hit)))
         finally:
             self._speaker, self._heard = before, None
@@ -233,6 +233,8 @@ class Knowledge(Generic[StateT]):
 
 
 _DEFAULT_STEPS = 10_000
+# The oracle that is credited with what LM-cut says.
+_LANDMARKS = "landmarks"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -263,7 +265,7 @@ class Lab(Knowledge[State]):
     def claim_landmarks(self, state: State) -> Bound:
         """Makes sure that what LM-cut says of a state is known, and returns what is known."""
         if self.lower(state) is None:
-            self.enter(self._landmarks(state, "landmarks"))
+            self.enter(self._landmarks(state, _LANDMARKS))
         return self.best(state)
 
     def evaluation_effort(self, state: State) -> float:
@@ -297,21 +299,35 @@ class Lab(Knowledge[State]):
         return claim.evidence.actions if claim and isinstance(claim.evidence, Plan) else None
 
     def check(self, claim: Claim[State]) -> None:
-        """Replays plans; refuses evidence that nobody could check later."""
-        if isinstance(claim.evidence, Plan):
-            self._replay(claim, claim.evidence.actions)
-        elif not isinstance(claim.evidence, Landmarks | DeadEnd | Exhausted):
+        """Replays plans; refuses evidence that nobody could check later, and bounds beyond the evidence."""
+        evidence, bound = claim.evidence, claim.bound
+        if isinstance(evidence, Plan):
+            self._replay(claim, evidence.actions)
+            proves = Bound(0, bound.hi)
+        elif isinstance(evidence, Landmarks):
+            proves = Bound(sum(share for _, share in evidence.cuts))
+        elif isinstance(evidence, DeadEnd):
+            proves = NEVER
+        elif isinstance(evidence, Exhausted):
+            proves = Bound(bound.lo)
+        else:
             raise UnsoundClaim(
-                f"{claim.oracle}: evidence of the kind {claim.evidence!r:.60} is not known to the checker; "
-                "use Plan, Landmarks, DeadEnd or Exhausted"
+                f"oracle `{claim.oracle}`: evidence of the kind {evidence!r:.60} is not known to the "
+                "checker; use Plan, Landmarks, DeadEnd or Exhausted of misstep"
+            )
+        if bound.lo > proves.lo or bound.hi < proves.hi:
+            raise UnsoundClaim(
+                f"oracle `{claim.oracle}` claims a cost of {bound} for {claim.state}, but evidence of the "
+                f"kind {evidence.kind} proves {proves} at most; plans bound from above, landmarks, dead ends "
+                "and searches from below: make a claim for each"
             )
 
     def write_claim(self, claim: Claim[State]) -> dict[str, Any]:
-        """Landmarks are not written: making them again takes less than reading them."""
+        """LM-cut's landmarks are not written: making them again takes less than reading them."""
         about: dict[str, Any] = {"state": claim.state.facts, "oracle": claim.oracle}
         if isinstance(claim.evidence, Plan):
             return {**about, "plan": names(claim.evidence.actions)}
-        if isinstance(claim.evidence, Exhausted):
+        if isinstance(claim.evidence, Exhausted) or claim.oracle != _LANDMARKS:
             return {**about, **claim.evidence.as_json(claim.bound)}
         return about
 
@@ -323,6 +339,12 @@ class Lab(Knowledge[State]):
         if "search" in line:
             lo = float("inf") if line["value"] is None else line["value"]
             return Claim(state, Bound(lo), Exhausted(line["search"], line["expanded"]), oracle)
+        if "landmarks" in line:
+            cuts = ((map(self.task.action, cut["actions"]), cut["share"]) for cut in line["landmarks"])
+            evidence = Landmarks(tuple((tuple(actions), share) for actions, share in cuts))
+            return Claim(state, Bound(line["value"]), evidence, oracle)
+        if "kind" in line:
+            return landmark_claim(state, None, oracle)
         return self._landmarks(state, oracle)
 
     def actions_named(self, state: State, plan: Sequence[str]) -> list[Action]:
@@ -346,11 +368,15 @@ class Lab(Knowledge[State]):
             try:
                 state = self.task.apply(state, action)
             except MisstepError as error:
-                raise UnsoundClaim(f"{claim.oracle}: step {step} of its plan: {error}") from None
+                raise UnsoundClaim(f"oracle `{claim.oracle}`: step {step} of its plan: {error}") from None
         if not self.task.is_goal(state):
-            raise UnsoundClaim(f"{claim.oracle}: its plan for {claim.state} does not end in a goal state")
+            raise UnsoundClaim(
+                f"oracle `{claim.oracle}`: its plan for {claim.state} does not end in a goal state"
+            )
         if sum(action.cost for action in actions) > claim.bound.hi:
-            raise UnsoundClaim(f"{claim.oracle}: its plan for {claim.state} costs more than it claims")
+            raise UnsoundClaim(
+                f"oracle `{claim.oracle}`: its plan for {claim.state} costs more than it claims"
+            )
 
 
 def policy_cost(run: Run, *, rest: float = 0.0) -> Bound:

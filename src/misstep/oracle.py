@@ -1,6 +1,6 @@
 """Oracles: parts that tighten the bounds on a test state, alone or one after the other. They never decide."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
@@ -8,10 +8,10 @@ from typing import Any, Generic, Protocol, TypeVar
 from misstep._core import Run, State
 from misstep.bound import Bound
 from misstep.claim import Claim, StateT, plan_claim
-from misstep.errors import InputError
+from misstep.errors import InputError, PartError
 from misstep.judge import Judgement, Objective, Verdict, judge
 from misstep.lab import Knowledge, Known, Lab
-from misstep.plugins import make_part
+from misstep.plugins import blaming, make_part, part_label, part_origin, require
 from misstep.pool import PoolEntry
 
 
@@ -110,8 +110,49 @@ def make_oracles(texts: Sequence[str]) -> list[OraclePart]:
             if not word:
                 raise InputError(f"oracle `{text}`: there is no name before or after a `+`")
             part: OraclePart = make_part("oracle", word)
+            require("oracle", part, "name", "bind")
             parts.append(part)
     return parts
+
+
+def bind_oracle(part: OraclePart, lab: Lab) -> Oracle[Case]:
+    """The oracle on a lab; one that is not ours in a guard, so that its errors are said to be its own."""
+    require("oracle", part, "name", "bind")
+    with blaming("oracle", part, "it was bound to the lab"):
+        bound = part.bind(lab)
+    if not callable(getattr(bound, "claims", None)):
+        raise PartError(f"{part_label('oracle', part)}: what `bind` returns has no method `claims`")
+    return bound if part_origin("oracle", part) == "misstep" else _Guarded(part, bound)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Guarded:
+    """Somebody else's oracle: what it raises names it, and it yields nothing but claims."""
+
+    part: OraclePart
+    oracle: Oracle[Case]
+
+    def claims(self, case: Case, /) -> Iterator[Claim[Any]]:
+        with blaming("oracle", self.part, lambda: f"it was asked about the state {case.state}"):
+            yield from map(self._checked, self.oracle.claims(case))
+
+    def learn(self, claim: Claim[Any], /) -> Iterator[Claim[Any]]:
+        if (learn := getattr(self.oracle, "learn", None)) is not None:
+            with blaming("oracle", self.part, lambda: f"it was told about the state {claim.state}"):
+                yield from map(self._checked, learn(claim))
+
+    def restore(self, case: Case, /) -> None:
+        if (restore := getattr(self.oracle, "restore", None)) is not None:
+            with blaming("oracle", self.part, lambda: f"it was brought back to the state {case.state}"):
+                restore(case)
+
+    def _checked(self, claim: object) -> Claim[Any]:
+        if not isinstance(claim, Claim):
+            raise PartError(
+                f"{part_label('oracle', self.part)} yielded {claim!r:.80}, which is no Claim; "
+                "`misstep.plan_claim` and `misstep.Claim` make them"
+            )
+        return claim
 
 
 class Panel(Generic[StateT, CaseT]):

@@ -8,19 +8,33 @@ import dataclasses
 import inspect
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, TypeVar
 
-from misstep.errors import InputError
+from misstep.errors import InputError, MisstepError, PartError
+from misstep.support.describe import describe_error
 from misstep.support.suggest import did_you_mean
 
 # Options count or limit something; more than this means a typing error.
 _MAX_NUMBER = 2**31
-KINDS = ("search", "heuristic", "policy", "fuzzer", "bias", "oracle", "objective")
+_OURS = "misstep"
+KINDS = (
+    "search",
+    "heuristic",
+    "policy",
+    "fuzzer",
+    "bias",
+    "oracle",
+    "objective",
+    "safety-policy",
+    "safety-fuzzer",
+    "decider",
+)
 
 T = TypeVar("T")
 
@@ -33,6 +47,8 @@ class OptionInfo:
     type: str
     default: object
     help: str
+    is_required: bool = False
+    """Whether it has no default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +61,8 @@ class PartInfo:
     options: tuple[OptionInfo, ...]
     origin: str
     """The package that brings it."""
+    problem: str | None = None
+    """Why it cannot be used, where that is so; there is nothing else to tell about it then."""
 
 
 def option(default: T, help: str) -> T:
@@ -137,15 +155,68 @@ def part_class(kind: str, name: str) -> type[Any]:
     if name not in found:
         hint = did_you_mean(name, found) or f"known: {', '.join(sorted(found))}"
         raise InputError(f"unknown {kind} `{name}`; {hint} (`misstep parts` shows all)")
-    return _load(found[name])
+    return _load(kind, found[name])
 
 
 def list_parts(kind: str) -> list[PartInfo]:
-    """All parts of a kind, by name."""
-    return [_describe(kind, entry) for _, entry in sorted(_entries(kind).items())]
+    """All parts of a kind, by name; one that cannot be loaded does not hide the others."""
+    return [_describe(kind, entries) for _, entries in sorted(_entries(kind).items())]
 
 
-def _entries(kind: str) -> dict[str, EntryPoint]:
+def part_label(kind: str, part: object) -> str:
+    """How messages call a part: by the name that users type, and by its package where that is not ours."""
+    name, origin = getattr(part, "name", type(part).__name__), part_origin(kind, part)
+    return f"{kind} `{name}`" if origin == _OURS else f"{kind} `{name}` of {origin}"
+
+
+def part_origin(kind: str, part: object) -> str:
+    """The installed package that brings a part; its module where it came as an object."""
+    module = type(part).__module__
+    if module == _OURS or module.startswith(f"{_OURS}."):
+        return _OURS
+    value = f"{module}:{type(part).__qualname__}"
+    entries = (entry for named in _entries(kind).values() for entry in named)
+    return next((_origin(entry) for entry in entries if entry.value == value), f"the module {module}")
+
+
+def registered_names(kind: str, cls: type[Any]) -> list[str]:
+    """The names by which users find a class, where it is installed as a part."""
+    value = f"{cls.__module__}:{cls.__qualname__}"
+    return [name for name, named in _entries(kind).items() if any(entry.value == value for entry in named)]
+
+
+@contextmanager
+def blaming(kind: str, part: object, doing: str | Callable[[], str]) -> Iterator[None]:
+    """Turns whatever somebody else's part raises meanwhile into a PartError that names it and its package.
+
+    Errors that misstep raises on purpose pass, and so do those of misstep's own parts: these are our defects.
+    """
+    try:
+        yield
+    except MisstepError:
+        raise
+    except Exception as error:
+        if part_origin(kind, part) == _OURS:
+            raise
+        when = doing if isinstance(doing, str) else doing()
+        raise PartError(
+            f"{part_label(kind, part)} raised {describe_error(error)} when {when}; "
+            "this is a defect of that part: tell its authors, or leave it out"
+        ) from error
+
+
+def require(kind: str, part: object, *needed: str) -> None:
+    """PartError where a part lacks something that its kind must have."""
+    for name in needed:
+        if not hasattr(part, name):
+            raise PartError(
+                f"{part_label(kind, part)} has no `{name}`; every {kind} needs "
+                f"{', '.join(f'`{word}`' for word in needed)}: tell its authors "
+                f"(`misstep.testing.check_{kind}` shows them what is missing)"
+            )
+
+
+def _entries(kind: str) -> dict[str, list[EntryPoint]]:
     if kind not in KINDS:
         hint = did_you_mean(kind, KINDS) or f"kinds: {', '.join(KINDS)}"
         raise InputError(f"unknown kind of part `{kind}`; {hint}")
@@ -153,20 +224,32 @@ def _entries(kind: str) -> dict[str, EntryPoint]:
 
 
 @cache
-def _installed(kind: str) -> dict[str, EntryPoint]:
+def _installed(kind: str) -> dict[str, list[EntryPoint]]:
     """Looking through all installed packages takes a while, and they do not change meanwhile."""
-    return {entry.name: entry for entry in entry_points(group=f"misstep.{kind}")}
+    group = f"misstep.{kind.replace('-', '_')}"  # names of groups have no hyphens
+    found: dict[str, list[EntryPoint]] = {}
+    for entry in entry_points(group=group):
+        found.setdefault(entry.name, []).append(entry)
+    return found
 
 
-def _load(entry: EntryPoint) -> type[Any]:
+def _load(kind: str, entries: Sequence[EntryPoint]) -> type[Any]:
+    """The class of a part; PartError where there is none, or where several packages claim the name."""
+    entry = entries[0]
+    where = f"{kind} `{entry.name}` of {_origin(entry)}"
+    if len({other.value for other in entries}) > 1:
+        origins = " and ".join(sorted(map(_origin, entries)))
+        raise PartError(
+            f"{kind} `{entry.name}` is brought by {origins}, so the name is not clear; uninstall one of them"
+        )
     try:
         cls = entry.load()
-    except Exception as error:
-        raise InputError(
-            f"part `{entry.name}` of {_origin(entry)} cannot be loaded: {error}; update that package"
+    except (Exception, SystemExit) as error:
+        raise PartError(
+            f"{where} cannot be loaded: {describe_error(error)}; update or uninstall that package"
         ) from error
     if not isinstance(cls, type) or not dataclasses.is_dataclass(cls):
-        raise InputError(f"part `{entry.name}` of {_origin(entry)} is no dataclass; tell its authors")
+        raise PartError(f"{where} is no dataclass ({entry.value}); tell its authors")
     return cls
 
 
@@ -174,15 +257,20 @@ def _origin(entry: EntryPoint) -> str:
     return entry.dist.name if entry.dist is not None else entry.value
 
 
-def _describe(kind: str, entry: EntryPoint) -> PartInfo:
-    cls = _load(entry)
-    hints = typing.get_type_hints(cls)
+def _describe(kind: str, entries: Sequence[EntryPoint]) -> PartInfo:
+    entry = entries[0]
+    try:
+        cls = _load(kind, entries)
+        hints = typing.get_type_hints(cls)
+    except PartError as error:
+        return PartInfo(kind, entry.name, "", (), _origin(entry), problem=str(error))
     options = tuple(
         OptionInfo(
             field.name,
             type_text(hints[field.name]),
             None if field.default is dataclasses.MISSING else field.default,
             field.metadata.get("help", ""),
+            is_required=field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING,
         )
         for field in dataclasses.fields(cls)
         if field.init

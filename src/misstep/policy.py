@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from itertools import islice
-from typing import Protocol, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 from misstep._core import Action, NativePolicy, State, StateBatch
 from misstep.answers.answer import ActionNames, likeliest
-from misstep.errors import InputError
-from misstep.plugins import build_part, part_class, split_options
+from misstep.errors import InputError, PartError
+from misstep.plugins import blaming, build_part, part_class, part_label, split_options
 from misstep.task import Task
 
 Probabilities: TypeAlias = Mapping[Action | str, float]
@@ -39,7 +39,12 @@ class PolicyPart(Protocol):
 def bind_policy(policy: "Policy | PolicyPart", task: Task) -> Policy:
     """The policy on a task, whether a part or a policy was given."""
     bind = getattr(policy, "bind", None)
-    bound: Policy = policy if bind is None else bind(task)  # type: ignore[assignment]
+    if bind is None and not callable(policy):
+        raise PartError(
+            f"{part_label('policy', policy)} can neither be called nor bound; a policy part has `bind(task)`"
+        )
+    with blaming("policy", policy, "it was bound to the task"):
+        bound: Policy = policy if bind is None else bind(task)  # type: ignore[assignment]
     return bound
 
 
@@ -89,22 +94,21 @@ def argmax(policy: Callable[[StateBatch], Sequence[Probabilities | Action | str 
     return ArgmaxPolicy(policy)
 
 
-def make_policy_part(text: str) -> PolicyPart:
+def make_policy_part(text: str, *, kind: str = "policy") -> Any:
     """The part of `NAME:VALUE` or `NAME:VALUE,option=value,...`.
 
     VALUE is the first option of the part. File names may hold anything, so `,option=value` is taken off the
     end only where the part has an option of this name; all that is before is VALUE.
     """
     name, _, rest = text.partition(":")
-    cls = part_class("policy", name)
+    cls = part_class(kind, name)
     options = [field for field in fields(cls) if field.init]
     value, given = split_options(rest, [field.name for field in options[1:]], where=f"policy `{text}`")
     if value and not options:
         raise InputError(f"policy `{name}` takes no value, but `{value}` was given; write `{name}`")
     if not value and options and options[0].default is MISSING:
         raise InputError(f"policy `{name}` needs a value; write `{name}:{options[0].name.upper()}`")
-    part: PolicyPart = build_part("policy", name, {options[0].name: value} | given if value else given)
-    return part
+    return build_part(kind, name, {options[0].name: value} | given if value else given)
 
 
 def wants_unit_cost(part: "Policy | PolicyPart") -> bool:

@@ -186,6 +186,10 @@ class Session:
             **subject.summary(bugs),
         )
 
+    def tell(self, event: Event) -> None:
+        """Takes an event that comes up while the next case is made."""
+        self._told.append(event)
+
     def _tell(self) -> Iterator[Event]:
         """What others had to say meanwhile."""
         while self._told:
@@ -219,7 +223,7 @@ class Session:
             task=task,
             graph=bench.graph,
             budget=budget,
-            max_steps=config.max_steps,
+            max_steps=config.longest_run,
             seed=config.seed,
             memory=self.record,
         )
@@ -241,9 +245,7 @@ class Session:
         if self.record.path is not None:
             self._replay = f"misstep replay {self.record.path}"
         if self.resume:
-            before = self.record.environment()
-            if any(before.get(name) != value for name, value in digests.items()):
-                raise InputError(f"{self.record.where}: what was tested has changed; start a new record")
+            self.record.check_same(config.absolute(**changes), digests)
             self.record.resume()
             return
         environment = {"misstep": __version__, "seed": config.seed, **digests}

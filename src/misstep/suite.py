@@ -7,7 +7,8 @@ from pathlib import Path
 
 from misstep.config import Config
 from misstep.errors import InputError
-from misstep.record.record import EVENTS, Record
+from misstep.record.record import ENVIRONMENT, EVENTS, Record
+from misstep.record.store import DirectoryStore
 from misstep.session import Session
 
 # Less than this is no useful share of the time, since loading takes about as long: where there is less for
@@ -49,8 +50,10 @@ class Suite:
                 raise InputError("--resume goes on with a record; name it with --out")
             return Record.create_free(Path("runs") / stem), False
         path = self.out / stem if len(self.configs) > 1 else self.out
-        if self.resume and (path / EVENTS).is_file():
+        if self.resume and (path / ENVIRONMENT).is_file():
             return Record.open(path), True
+        if self.resume and (path / EVENTS).is_file():  # killed before it had begun: begin now
+            return Record(DirectoryStore(path)), False
         return Record.create(path), False
 
 

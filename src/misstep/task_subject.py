@@ -13,7 +13,8 @@ from misstep.explain.fault import localise
 from misstep.fuzz import Fuzz
 from misstep.judge import Judgement, Objective, Verdict
 from misstep.lab import Known, Lab
-from misstep.oracle import Case, OraclePart, Panel, open_case
+from misstep.oracle import Case, OraclePart, Panel, bind_oracle, open_case
+from misstep.plugins import require
 from misstep.policy import Policy
 from misstep.pool import PoolEntry
 from misstep.record.certificate import make_certificate
@@ -44,9 +45,10 @@ class TaskSubject:
     _guard: Guard | None = field(init=False)
 
     def __post_init__(self) -> None:
+        require("objective", self.objective, "name", "value")
         self.meter = self.lab.graph
         self._guard = self.policy if isinstance(self.policy, Guard) else None
-        bound = [(part.name, part.bind(self.lab)) for part in self.oracles]
+        bound = [(part.name, bind_oracle(part, self.lab)) for part in self.oracles]
         self.panel = Panel(self.lab, bound, objective=self.objective, gap=self.gap)
 
     def cases(self, clock: Clock, tell: Tell, /) -> Iterator[Case]:

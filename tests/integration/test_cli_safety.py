@@ -12,9 +12,13 @@ from typing import Any
 
 import pytest
 
+import misstep as misstep_package
 from misstep.cli.app import run
 from misstep.errors import InputError
-from misstep.safety.verify import verify_run
+from misstep.events import timeless
+from misstep.record.record import Record
+from misstep.record.verify import verify_all
+from misstep.reference.digest import digest
 
 
 def misstep(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -38,6 +42,10 @@ def line(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def events_of(folder: Path) -> list[dict[str, Any]]:
+    return [timeless(line) for line in Record.open(folder).store.lines("events.jsonl")]
+
+
 def test_test_finds_bugs_that_verify(line: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     arguments = ("safety", "test", line, "--policy", "zoo:two_way_line", "--runs", 60, "--seed", 1)
@@ -48,70 +56,98 @@ def test_test_finds_bugs_that_verify(line: Path, tmp_path: Path) -> None:
     assert summary["faults"] > 0
     assert summary["unknown"] == 0
     assert summary["runs"] == 60
+    assert summary["states"] == summary["bugs"] + summary["cleared"]
     assert summary["shield"]["unsafe_with"] <= summary["shield"]["unsafe_without"]
-    checked = verify_run(out)
-    assert checked["certificates"] == checked["valid"] > 0
-    again = answer(misstep(*arguments, "--json"))
+    checked = verify_all(out)
+    assert checked.certificates == checked.valid == summary["states"]
+    again = answer(misstep(*arguments, "--json", "--out", tmp_path / "again"))
     assert {k: again[k] for k in ("unsafe_runs", "bugs", "faults")} == {
         k: summary[k] for k in ("unsafe_runs", "bugs", "faults")
     }
-    events = [json.loads(text) for text in (out / "events.jsonl").read_text().splitlines()]
-    assert len(events) == 61
-    assert misstep(*arguments, "--out", out).returncode == 4  # never into somebody else's run
+    assert misstep(*arguments, "--out", out).returncode == 4  # never into somebody else's record
 
 
-def tampered(certificate: dict[str, Any]) -> list[dict[str, Any]]:
-    """Each change makes the proof wrong."""
-
-    def changed(**parts: Any) -> dict[str, Any]:
-        return {**certificate, **parts}
-
-    states = certificate["states"]
-    moved = [{**s, "values": {**s["values"], "position": s["values"]["position"] + 1}} for s in states]
-    result = [
-        changed(states=moved),
-        changed(strategy=certificate["strategy"][1:]),
-        changed(trace=certificate["trace"][:-1]),
-        changed(trace=certificate["trace"][::-1]),
-        changed(unsafe=True),
-        changed(unsafe=False),
-        changed(states=states[:-1]),
-        changed(strategy=[[s, v, "fly"] for s, v, _ in certificate["strategy"]]),
-        changed(safe=[*certificate["safe"], certificate["trace"][-1]]),
-        {},
-    ]
-    if certificate["faults"]:
-        fault = certificate["faults"][0]
-        result += [
-            changed(
-                refutation=certificate["refutation"][:-1] if not _is_unsafe_leaf(certificate, fault) else None
-            ),
-            changed(faults=[{**fault, "outcome": fault["state"]}]),
-            changed(faults=[{**fault, "alternative": "fly"}]),
-        ]
-    return result
+def test_all_doors_lead_to_the_same_test(line: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`test`, `safety test`, a TOML file, Python and the config of an old record: the same events."""
+    options = ("--policy", "zoo:two_way_line", "--runs", 12, "--seed", 3)
+    assert (
+        misstep("test", line, *options, "--fuzzer", "greedy:depth=2", "--out", tmp_path / "a").returncode == 1
+    )
+    misstep("safety", "test", line, *options, "--fuzzer", "greedy", "--depth", 2, "--out", tmp_path / "b")
+    toml = 'policy = "zoo:two_way_line"\nruns = 12\nseed = 3\nfuzzer = "greedy:depth=2"\n'
+    (tmp_path / "c.toml").write_text(toml)
+    misstep("test", line, "--config", tmp_path / "c.toml", "--out", tmp_path / "c")
+    misstep("test", "--config", tmp_path / "a" / "config.toml", "--out", tmp_path / "d")
+    misstep_package.test(
+        line, "zoo:two_way_line", runs=12, seed=3, fuzzer="greedy:depth=2", out=tmp_path / "e"
+    )
+    first = events_of(tmp_path / "a")
+    assert len(first) > 12
+    for other in "bcde":
+        assert events_of(tmp_path / other) == first, other
+    resumed = misstep("test", line, "--config", tmp_path / "c.toml", "--out", tmp_path / "a", "--resume")
+    assert resumed.returncode == 1, resumed.stderr
+    assert events_of(tmp_path / "a") == first
 
 
-def _is_unsafe_leaf(certificate: dict[str, Any], fault: dict[str, Any]) -> bool:
-    return fault["outcome"] not in [line[0] for line in certificate["refutation"]]
-
-
-def test_tampered_certificates_are_rejected(line: Path, tmp_path: Path) -> None:
+def test_show_replay_and_shrink(line: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    misstep("safety", "test", line, "--policy", "zoo:two_way_line", "--runs", 40, "--out", out, "--quiet")
+    misstep("test", line, "--policy", "zoo:two_way_line", "--runs", 30, "--out", out, "--quiet")
+    report = answer(misstep("show", out, "--json"))
+    bugs = [json.loads((out / "bugs" / f"{bug}.json").read_text()) for bug in report["bug_ids"]]
+    far = max(bugs, key=lambda bug: bug["run"]["steps"])
+    shown = misstep("show", out, far["id"])
+    assert shown.returncode == 0, shown.stderr
+    assert "can reach an unsafe state" in shown.stdout
+    assert "misstep: " in shown.stdout and "is safe" in shown.stdout
+    assert "unsafe: " in shown.stdout
+    data = answer(misstep("show", out, far["id"], "--json"))
+    assert len(data["run"]["states"]) == len(data["run"]["actions"]) + 1 == far["run"]["steps"] + 1
+    again = answer(misstep("replay", out, "--json"))
+    assert again["bug"] == again["replayed"] == len(bugs)
+    shrunk = misstep("shrink", out, far["id"])
+    assert shrunk.returncode == 1, shrunk.stderr
+    assert "the last safe state of the run" in shrunk.stdout
+    made = json.loads((out / "bugs" / f"{far['id']}-shrunk.json").read_text())
+    assert made["fault"] is not None and made["run"]["steps"] <= far["run"]["steps"]
+    assert verify_all(out).invalid == []
+    careful = misstep("replay", out, far["id"], "--policy", "python:tests.integration.careful:brake")
+    assert "fixed" in careful.stdout
+    failing = misstep("replay", out, far["id"], "--policy", "python:tests.integration.careful:fail", "--json")
+    assert answer(failing)["failed"] == 1
+
+
+def test_tampered_records_are_rejected(line: Path, tmp_path: Path) -> None:
+    """A new digest of an edited certificate does not help: the evidence does not prove it."""
+    out = tmp_path / "run"
+    misstep("safety", "test", line, "--policy", "zoo:two_way_line", "--runs", 20, "--out", out, "--quiet")
     files = sorted((out / "bugs").glob("*.json"))
-    assert files
-    certificates = [json.loads(file.read_text()) for file in files]
-    for file in files:
-        file.unlink()
-    count = 0
-    for certificate in certificates[:10]:
-        for change in tampered(certificate):
-            count += 1
-            (out / "bugs" / f"{count:05d}.json").write_text(json.dumps(change))
-    checked = verify_run(out)
-    assert checked["valid"] == 0, "a tampered certificate was accepted"
-    assert checked["certificates"] == count
+    valid = verify_all(out).valid
+    for file in files[:5]:
+        certificate = json.loads(file.read_text())
+        state = certificate["state"]
+        changes: list[dict[str, Any]] = [
+            {"state": {**state, "position": state["position"] + 1}},
+            {"run": {"outcome": "unsafe", "steps": certificate["run"]["steps"] + 1}},
+            {"unsafe": False},
+            {"evidence": "0" * 64},
+            {"verdict": "cleared"},
+            {"fault": {"action": "fly", "outcome": state, "step": 0, "alternative": "fly"}},
+        ]
+        for change in changes:
+            changed = {**certificate, **change}
+            changed["sha256"] = digest(changed)
+            file.write_text(json.dumps(changed))
+            checked = verify_all(out)
+            assert (checked.valid, len(checked.invalid)) == (valid - 1, 1), change
+        file.write_text(json.dumps(certificate))
+    lines = (out / "evidence.jsonl").read_text().splitlines()
+    assert verify_all(out).valid == valid
+    for cut in (lines[1:], lines[:1], [lines[0].replace("position", "speed"), *lines[1:]], ["{}"], []):
+        (out / "evidence.jsonl").write_text("".join(f"{line}\n" for line in cut))
+        assert verify_all(out).valid == 0
+    result = misstep("verify", out)
+    assert result.returncode == 1
 
 
 def test_the_command_itself(line: Path, tmp_path: Path) -> None:
@@ -136,9 +172,9 @@ def test_the_command_itself(line: Path, tmp_path: Path) -> None:
     assert verified.returncode == 0, verified.stdout + verified.stderr
 
 
-def test_verify_needs_a_run(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"model\.jani"):
-        verify_run(tmp_path)
+def test_verify_needs_a_record(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no record"):
+        verify_all(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +190,8 @@ def test_decide(line: Path, tmp_path: Path, state: str, verdict: str, code: int)
         arguments = ("safety", "decide", line, "--state", state, "--decider", decider, "--json")
         result = misstep(*arguments, "--out", tmp_path / decider)
         assert (answer(result)["verdict"], result.returncode) == (verdict, code)
-        assert verify_run(tmp_path / decider) == {"certificates": 1, "valid": 1, "invalid": []}
+        checked = verify_all(tmp_path / decider)
+        assert (checked.valid, checked.invalid) == (1, [])
 
 
 def test_decide_with_radius(line: Path, tmp_path: Path) -> None:
@@ -164,7 +201,7 @@ def test_decide_with_radius(line: Path, tmp_path: Path) -> None:
         found = answer(result)
         least = found["minimal_radius"]
         assert (found["verdict"] == "safe") == (least is not None and least <= int(radius))
-        assert verify_run(tmp_path / radius)["valid"] == 1
+        assert verify_all(tmp_path / radius).valid == 1
 
 
 @pytest.mark.parametrize(
@@ -196,9 +233,9 @@ def test_reading_options_reach_the_model(line: Path, tmp_path: Path, mode: str) 
     options = ["--outcome-mode", mode, "--fuzzer", "uniform", "--integers", "drop", "--keep-impossible"]
     arguments = ["safety", "test", line, "--policy", "zoo:two_way_line", "--runs", 50, "--quiet"]
     assert misstep(*arguments, *options, "--property", 0, "--shield", "--out", out).returncode == 1
-    checked = verify_run(out)  # dropped outcomes are not known to the trusted checker, which says so
-    assert checked["valid"] == 0
-    assert all("semantics with integers" in entry["reason"] for entry in checked["invalid"])
+    checked = verify_all(out)  # dropped outcomes are not known to the trusted checker, which says so
+    assert checked.valid == 0 < len(checked.invalid)
+    assert all("integers" in entry["reason"] for entry in checked.invalid)
     refused = misstep(*arguments, "--outcome-mode", "dice")
     assert (refused.returncode, "known are label, edge" in refused.stderr) == (4, True)
 
@@ -221,7 +258,7 @@ def test_real_models_without_a_horizon_end_as_unknown(tmp_path: Path) -> None:
     assert (timed["verdict"], timed["limit"]) == ("unknown", "seconds")
     bounded = misstep("safety", "decide", model, "--horizon", 5, "--json", "--out", tmp_path / "h")
     assert answer(bounded)["verdict"] == "safe"
-    assert verify_run(tmp_path / "h")["valid"] == 1
+    assert verify_all(tmp_path / "h").valid == 1
 
 
 def test_train_and_test(line: Path, tmp_path: Path) -> None:

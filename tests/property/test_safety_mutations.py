@@ -15,10 +15,14 @@ import pytest
 from misstep._core import Budget, Decider, SafetyFuzzer
 from misstep.bundled.models import BUNDLED, generate
 from misstep.errors import MisstepError
-from misstep.reference.safety import Refused, check_certificate
+from misstep.reference.checked import Refused
+from misstep.reference.evidence import QUESTION
 from misstep.safety.certificate import make_certificate
+from misstep.safety.lab import ModelLab
 from misstep.safety.model import SafetyTask, Semantics
-from misstep.safety.policy import load_policy, zoo_file
+from misstep.safety.policy import function_policy, load_policy, zoo_file
+from tests.property.tampering import places
+from tests.unit.reference_model import check_proof, resigned
 
 MUTATIONS = max(10, int(os.environ.get("MISSTEP_RANDOM_TASKS", "2000")) // 100)
 SEED = int(os.environ.get("MISSTEP_RANDOM_SEED", "0"))
@@ -43,16 +47,6 @@ GARBAGE: list[Any] = [
     {"kind": "bounded", "base": "real", "lower-bound": 0, "upper-bound": 1},
     {"kind": "array", "base": "int"},
 ]
-
-
-def places(value: Any) -> list[tuple[Any, Any]]:
-    """All places of a document: (container, key)."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    found = []
-    for key, child in items:
-        found.append((value, key))
-        found += places(child)
-    return found
 
 
 def mutate(document: Any, rng: random.Random) -> Any:
@@ -166,34 +160,41 @@ def test_damaged_interfaces_and_networks(tmp_path: Path) -> None:
         trial(lambda: use(model, f"nnet:{file}"))
 
 
-def test_damaged_certificates_prove_nothing_or_the_same(tmp_path: Path) -> None:
-    """A damaged certificate is refused, or what it claims is still true (a step nobody needs is gone)."""
-    rng = random.Random(SEED)
+@pytest.mark.parametrize("radius", [None, 1])
+def test_damaged_certificates_prove_nothing_or_the_same(radius: int | None, tmp_path: Path) -> None:
+    """A damaged certificate or evidence with new digests is refused, or what is claimed is still true."""
+    rng = random.Random(f"{SEED} {radius}")
     file = tmp_path / "model.jani"
     document = generate("two_way_line", length=6, packages=1)
     file.write_text(json.dumps(document), encoding="utf-8")
     task = SafetyTask.load(file)
-    game = task.game()
+    game = task.game(function_policy(lambda _, labels: labels[0], task))
     decider = Decider(game)
     accepted = 0
     for start in task.start_states(game)[5:9]:
-        verdict = decider.decide(start, None)[0]
-        chosen = {"safe": [start]} if verdict == "safe" else {"not_safe": [start]}
-        certificate = json.loads(json.dumps(make_certificate(task, game, decider, radius=None, **chosen)))
-        check_certificate(certificate, document)
+        lab = ModelLab(task=task, game=game, decider=decider, radius=radius)
+        claim = lab.claim(lab.state(start))
+        assert claim is not None and lab.enter(claim)
+        verdict = "safe" if lab.verdict(start) == "safe" else "cleared"
+        evidence = [lab.book.header, lab.book.block()]
+        certificate = make_certificate(lab.book, task, game, start, verdict=verdict)
+        proof = json.loads(json.dumps({"certificate": certificate, "evidence": evidence}))
+        assert check_proof(proof, document).verdict == verdict
         for _ in range(MUTATIONS):
-            damaged = mutate(certificate, rng)
+            damaged = mutate(proof, rng)
+            if not isinstance(damaged.get("evidence"), list) or "certificate" not in damaged:
+                continue
+            if damaged != proof:
+                with pytest.raises(Refused):
+                    check_proof(damaged, document)
+            damaged = resigned(damaged)
             try:
-                check_certificate(damaged, document)
+                found = check_proof(damaged, document)
             except Refused:
                 continue
             accepted += 1
-            for key, wanted in (("safe", "safe"), ("not_safe", "unsafe")):
-                if damaged["unsafe"] != certificate["unsafe"] or damaged["goal"] != certificate["goal"]:
-                    continue  # a proof about another question
-                if damaged["semantics"] or damaged["horizon"] is not None:
-                    continue
-                for i in damaged[key]:
-                    s = game.add(task.to_values(damaged["states"][i]["values"]))
-                    assert decider.decide(s, None)[0] == wanted
-    assert accepted < MUTATIONS
+            same = all(damaged["certificate"][key] == certificate[key] for key in QUESTION)
+            if same and damaged["evidence"][1]["decisions"] == proof["evidence"][1]["decisions"]:
+                s = game.add(task.to_values(damaged["certificate"]["state"]))
+                assert (decider.decide(s, radius)[0] == "safe") == (found.verdict == "safe")
+    assert accepted < 4 * MUTATIONS

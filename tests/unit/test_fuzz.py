@@ -9,7 +9,8 @@ import misstep
 from misstep import _core
 from misstep.biases.published import Detour, NoBias, PlanLength
 from misstep.errors import FlakyPolicy, InputError
-from misstep.fuzz import Classic, Fuzz, FuzzProgress, Refined
+from misstep.fuzz import Fuzz, FuzzProgress
+from misstep.fuzzers.published import Classic, Refined
 from misstep.policy import make_policy_part, per_state, wants_unit_cost
 from misstep.pool import PoolEntry
 from misstep.record.pool_file import PoolWriter, read_made_by, read_pool

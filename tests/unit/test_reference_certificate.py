@@ -1,4 +1,4 @@
-"""Classical certificates, whole: the judge's rule, objectives, words, contradictions, every edit."""
+"""Classical certificates, whole: the judge's rule, objectives, words, contradictions."""
 
 from __future__ import annotations
 
@@ -17,15 +17,12 @@ from misstep.reference.certificate import POLICY_WORD, check
 from misstep.reference.checked import Refused
 from misstep.reference.digest import digest
 from misstep.reference.objective import check_verdict, read_objective
-from tests.property.tampering import edits
-from tests.property.truth import check_truth
 from tests.unit.reference_tasks import (
     BUG,
     CLEAR,
     CLEARED,
     LANDMARKS,
     LOOP,
-    NAMES,
     interval,
     signed,
 )
@@ -38,24 +35,6 @@ def test_certificates_by_hand(certificate: dict[str, Any]) -> None:
     checked = check(certificate, CLEAR)
     assert checked.verdict == certificate["verdict"]
     assert (checked.rests_on_search, checked.words) == (False, (POLICY_WORD,))
-    check_truth(CLEAR, certificate)
-
-
-@pytest.mark.parametrize("certificate", [BUG, CLEARED, LOOP])
-def test_every_edit_is_refused_or_true(certificate: dict[str, Any]) -> None:
-    refused = accepted = 0
-    for damaged in edits(certificate, NAMES):
-        with pytest.raises(Refused):
-            check(damaged, CLEAR)  # the digest
-        damaged["sha256"] = digest(damaged)
-        try:
-            check(damaged, CLEAR)
-        except Refused:
-            refused += 1
-        else:
-            accepted += 1
-            check_truth(CLEAR, damaged)
-    assert refused > 1000 and accepted > 100  # accepted are other origins and weaker bounds
 
 
 @pytest.mark.parametrize(

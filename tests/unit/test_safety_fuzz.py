@@ -1,25 +1,12 @@
-"""Algorithm 1 on small policy graphs, and bugs and faults on runs whose truth is known."""
+"""Algorithm 1 on small policy graphs, and the fuzzers as parts."""
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from misstep._core import Budget, Decider, ExplicitGame, SafetyFuzzer
-from misstep.bundled.models import generate
+from misstep._core import ExplicitGame, SafetyFuzzer
 from misstep.errors import InputError
-from misstep.formats.jani import JaniTask
-from misstep.safety.analysis import Analyst
-from misstep.safety.model import SafetyTask
-from misstep.safety.policy import function_policy
-
-
-def line_task() -> SafetyTask:
-    document = generate("two_way_line", length=6, packages=1, random=False)
-    test = document["properties"][0]["expression"]
-    goal = test["objective"]["goal"]
-    return SafetyTask(JaniTask(json.dumps(document), "line", test["reach"], goal, None, None))
+from misstep.plugins import make_part
 
 
 def test_a_cycle_ends_every_strategy() -> None:
@@ -61,35 +48,18 @@ def test_bad_options_are_refused() -> None:
         SafetyFuzzer(game, "bold", seed=0)
 
 
-def test_faults_are_the_last_chance() -> None:
-    """Full speed ahead on a line of 6: the fault is the step after which braking comes too late."""
-    task = line_task()
-    policy = function_policy(lambda s, a: "accelerate" if "accelerate" in a else "coast", task)
-    game = task.game(policy)
-    end, run = SafetyFuzzer(game, "greedy", seed=0).run(game.initial()[0])
-    assert end == "unsafe"
-    analyst = Analyst(game, Decider(game))
-    found = analyst.analyse(run)
-    states = [task.state(game, s) for s in run[:-1]]
-    verdicts = [analyst.verdict(s) for s in run[:-1]]
-    assert verdicts == sorted(verdicts)  # safe first, then never again
-    assert verdicts[0] == "safe"
-    assert verdicts[-1] == "unsafe"
-    assert [task.state(game, f.state) for f in found.faults] == [states[verdicts.index("unsafe") - 1]]
-    assert found.faults[0].alternative != found.faults[0].action
-    assert analyst.analyse(run).bugs == []  # each state once
-    # Staying safe means deviating from this policy again and again, too often for any finite radius.
-    assert Analyst(game, Decider(game), radius=3).analyse(run).bugs == []
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [("uniform", "max_steps"), ("greedy:depth=2", "max_steps"), ("sampling:depth=inf", "exhausted")],
+)
+def test_fuzzers_are_parts(text: str, end: str) -> None:
+    game = ExplicitGame([([(0, [1])], False, False, 0), ([(0, [0])], False, False, 0)])
+    assert make_part("safety-fuzzer", text).bind(game, max_steps=10, seed=0).run(0)[0] == end
 
 
-def test_limits_make_possible_faults() -> None:
-    task = line_task()
-    game = task.game(function_policy(lambda s, a: "accelerate" if "accelerate" in a else "coast", task))
-    _, run = SafetyFuzzer(game, "greedy", seed=0).run(game.initial()[0])
-    analyst = Analyst(game, Decider(game), budget=Budget(expansions=0))
-    found = analyst.analyse(run)
-    assert not found.bugs
-    assert not found.faults
-    assert found.unknown
-    assert found.reasons == {"expansions"}
-    assert found.possible_faults  # its outcome is unsafe, the state itself undecided
+@pytest.mark.parametrize(
+    "text", ["greedy:depth=0", "greedy:depth=-1", "sampling:depth=x", "uniform:depth=1", "bold"]
+)
+def test_bad_fuzzers_are_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        make_part("safety-fuzzer", text)

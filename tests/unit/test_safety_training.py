@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from misstep._core import SafetyFuzzer
 from misstep.bundled.models import BUNDLED, generate
+from misstep.errors import InputError
 from misstep.formats.jani import JaniTask
 from misstep.safety.model import SafetyTask
 from misstep.safety.policy import load_policy, zoo_file
 from misstep.training.environment import make_environment
-from misstep.training.qlearning import QSettings, save, train
+from misstep.training.qcheckpoint import checkpoint_file, load_checkpoint, prepare, save_checkpoint, train_to
+from misstep.training.qlearning import QSettings, QTraining, save
 
 
 def make(name: str, **parameters: object) -> SafetyTask:
@@ -23,12 +27,75 @@ def make(name: str, **parameters: object) -> SafetyTask:
     return SafetyTask(JaniTask(json.dumps(document), name, test["reach"], goal, test.get("start"), None))
 
 
+def trained(task: SafetyTask, settings: QSettings) -> tuple[Any, list[str], list[str]]:
+    training = QTraining(task, settings)
+    training.run()
+    return training.result
+
+
+class Killed(Exception):
+    """Stands for kill -9."""
+
+
+@pytest.mark.parametrize("name", ["transport", "inverted_pendulum"])
+def test_training_goes_on_to_the_same_network(name: str, tmp_path: Path) -> None:
+    """Stopped at every checkpoint, by a new process each time (a new task): the same files in the end."""
+    settings = QSettings(hidden=(8, 4), steps=900, batch=16, memory=200, checkpoint_every=200, seed=1)
+    out, whole = tmp_path / "p.jani2nnet", tmp_path / "whole.jani2nnet"
+    train_to(whole, make(name), settings)
+    for _ in range(4):
+        file = checkpoint_file(out)
+        before = file.read_bytes() if file.exists() else b""
+
+        training = QTraining(make(name), settings)
+        if before:
+            load_checkpoint(file, training, make(name))
+
+        def stop(at: QTraining, file: Path = file) -> None:
+            save_checkpoint(file, at, make(name))
+            raise Killed
+
+        with pytest.raises(Killed):
+            training.run(checkpoint=stop)
+    train_to(out, make(name), settings, resume=True)
+    assert out.with_suffix(".nnet").read_bytes() == whole.with_suffix(".nnet").read_bytes()
+    assert not checkpoint_file(out).exists()
+
+
+def test_checkpoints_of_other_trainings_are_refused(tmp_path: Path) -> None:
+    settings = QSettings(hidden=(4,), steps=300, checkpoint_every=100)
+    out = tmp_path / "p.jani2nnet"
+    save_checkpoint(checkpoint_file(out), QTraining(make("transport"), settings), make("transport"))
+    with pytest.raises(InputError, match="another seed"):
+        train_to(out, make("transport"), QSettings(hidden=(4,), steps=300, seed=1), resume=True)
+    with pytest.raises(InputError, match="another model"):
+        train_to(out, make("two_way_line"), settings, resume=True)
+    checkpoint_file(out).write_bytes(checkpoint_file(out).read_bytes()[:1000])
+    with pytest.raises(InputError, match="no checkpoint"):
+        train_to(out, make("transport"), settings, resume=True)
+
+
+@pytest.mark.parametrize("options", [{"hidden": (0,)}, {"hidden": (8, -1)}, {"steps": 0}, {"batch": -1}])
+def test_bad_settings_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        QSettings(**options)
+
+
+def test_the_place_of_the_policy_is_checked_first(tmp_path: Path) -> None:
+    for path in (tmp_path / "p.nnet", tmp_path / "none" / "p.jani2nnet"):
+        with pytest.raises(InputError, match=r"p\."):
+            prepare(path)
+    (tmp_path / "d.jani2nnet").mkdir()
+    with pytest.raises(InputError, match="directory"):
+        prepare(tmp_path / "d.jani2nnet")
+
+
 def test_training_is_repeatable_and_helps(tmp_path) -> None:
     task = make("follow_car", steps=40)
     short = QSettings(hidden=(8,), steps=500, seed=3)
-    (layers, *_), (again, *_) = train(task, short), train(task, short)
+    (layers, *_), (again, *_) = trained(task, short), trained(task, short)
     assert all((w == v).all() and (b == c).all() for (w, b), (v, c) in zip(layers, again, strict=True))
-    layers, inputs, outputs = train(task, QSettings(hidden=(8,), steps=6000, seed=3))
+    layers, inputs, outputs = trained(task, QSettings(hidden=(8,), steps=6000, seed=3))
     save(tmp_path / "p.jani2nnet", layers, inputs, outputs)
     game = task.game(load_policy(f"nnet:{tmp_path / 'p.jani2nnet'}", task))
     fuzzer = SafetyFuzzer(game, "uniform", seed=0)

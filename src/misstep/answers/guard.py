@@ -2,12 +2,10 @@
 
 import math
 import threading
-import traceback
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
 from queue import SimpleQueue
 from typing import cast
 
@@ -23,11 +21,11 @@ from misstep.answers.answer import (
 )
 from misstep.errors import InputError, PolicyError
 from misstep.policy import Policy, PolicyPart
+from misstep.support.describe import cut, describe_error
 from misstep.task import Task
 
 DEFAULT_MAX_SECONDS = 60.0
 _DEFAULT_BATCH = 256
-_LONGEST_TEXT = 500
 # So many failures may be bad luck.
 _FEW_FAILURES = 20
 
@@ -98,7 +96,7 @@ def failure_report(policy: object) -> str | None:
     state, reason = next(iter(policy.failures.items()))
     return (
         f"the policy failed on {len(policy.failures)} states, {failure_share(policy):.0%} of what it was "
-        f"asked for, and was given up; the first was {_cut(str(state))}: {reason}"
+        f"asked for, and was given up; the first was {cut(str(state))}: {reason}"
     )
 
 
@@ -178,7 +176,7 @@ class Guard:
             return BadAnswer(self.dead)
         job = self._worker.run(lambda: _ask(self.policy, self._names, states), max_seconds=self.max_seconds)
         if not job.done.is_set():
-            one = f" (the state {_cut(str(states[0]))})" if len(states) == 1 else ""
+            one = f" (the state {cut(str(states[0]))})" if len(states) == 1 else ""
             self.dead = (
                 f"the policy gave no answer for {len(states)} states{one} within {self.max_seconds:g} "
                 "seconds and is not asked again; allow more seconds a call, or ask for fewer states at once"
@@ -192,17 +190,6 @@ class Guard:
         if job.error is not None:
             return BadAnswer(f"the policy raised {describe_error(job.error)}")
         return job.result
-
-
-def describe_error(error: BaseException) -> str:
-    """The error and where it was raised, in one line: `ValueError: boom (policy.py:12)`."""
-    try:
-        text = " ".join(str(error).split())
-    except Exception:
-        text = "(its text cannot be shown)"
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-    return _cut(f"{type(error).__name__}: {text}" if text else type(error).__name__) + place
 
 
 def _ask(policy: Policy, names: ActionNames, states: StateBatch) -> list[Answer] | BadAnswer:
@@ -227,10 +214,6 @@ def _best_batch(policy: object) -> int:
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise PolicyError(f"the policy's best_batch is {shown(size)}; it must be a number from 1 on")
     return size
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 3] + "..."
 
 
 @dataclass(slots=True)

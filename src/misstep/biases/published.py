@@ -49,6 +49,3 @@ class Surface:
 
     name = "surface"
     h: Distance = option("ff", _HELP)
-
-
-Bias: TypeAlias = NoBias | PlanLength | Loopiness | Detour | Surface

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from misstep.config import MODEL_ONLY, TASK_ONLY, Config
+from misstep.config import MODEL_ONLY, TASK_ONLY, Config, read_table
 from misstep.errors import InputError
 
 _POSITIONAL = frozenset({"domain", "problem", "model"})
@@ -64,6 +64,14 @@ FuzzOptions = _options_class(
 )
 RunOptions = _options_class("RunOptions", frozenset("policy unit_cost recheck max_steps seconds".split()))
 SafetyOptions = _options_class("SafetyOptions", _ALL - TASK_ONLY)
+_READING = frozenset(
+    "properties property_name unsafe goal constant ignore_rates integers reals keep_impossible box_points "
+    "outcome_mode seed".split()
+)
+ModelOptions = _options_class("ModelOptions", _READING)
+DecideOptions = _options_class(
+    "DecideOptions", _READING | frozenset("policy decider radius horizon filter seconds memory_mb".split())
+)
 
 
 def make_config(options: Any, *, file: Path | None = None, **named: Any) -> Config:
@@ -88,7 +96,7 @@ def _found() -> Path | None:
 
 def _table(path: Path, named: dict[str, Any]) -> dict[str, Any]:
     """The file's options, without those that make no sense for the kind of task that was named."""
-    table = Config.read(path).as_table()
+    table = read_table(path)
     unfit = (
         TASK_ONLY if named.get("model") is not None else MODEL_ONLY if named.get("domain") is not None else ()
     )

@@ -18,7 +18,7 @@ from misstep.reports.text import screen_width
 
 if TYPE_CHECKING:
     from misstep.config import Config
-    from misstep.record.verify import Verified
+    from misstep.record.verified import Verified
     from misstep.reports.report import Report
 
 _POLICY = "zoo:courier"

@@ -12,7 +12,7 @@ from misstep.cli.options import DomainFile, Json, ProblemFile, Quiet
 from misstep.cli.output import emit_json, note, say, warn
 from misstep.errors import InputError
 from misstep.reports.status import StatusLine, clock
-from misstep.reports.words import counted
+from misstep.explain.words import counted
 
 if TYPE_CHECKING:
     from misstep.bench import Bench
@@ -40,6 +40,7 @@ def fuzz(
     from misstep.bench import set_up
     from misstep.budget import Budget
     from misstep.record.pool_file import PoolWriter, read_made_by, read_pool
+    from misstep.record.store import read_lines
 
     start = time.perf_counter()
     config = make_config(options, domain=domain, problem=problem)
@@ -51,12 +52,12 @@ def fuzz(
         warn(bench.warnings)
     pool = bench.fuzz(budget)
     made_by = _made_by(bench, pool)
-    if resume:
+    if resume and out.exists() and read_lines(out):  # else it was killed before it had begun: begin now
         _check_settings(out, read_made_by(out), made_by)
         pool = bench.fuzz(budget, known=read_pool(out, bench.task))
     found = len(pool.known)
     status = StatusLine("fuzzing", quiet=quiet, ticking=False)
-    with PoolWriter(out, made_by=made_by, keep=found) as writer, status:
+    with PoolWriter(out, made_by=made_by, keep=found, resume=resume) as writer, status:
         pool.on_progress = lambda progress: status.show(_status(progress, config.seconds))
         try:
             for entry in pool:

@@ -1,6 +1,9 @@
 """`misstep parts`: which parts exist, and their options."""
 
 import dataclasses
+import shutil
+import textwrap
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -12,30 +15,10 @@ from misstep.cli.output import emit_json, say
 if TYPE_CHECKING:
     from misstep.plugins import PartInfo
 
+if TYPE_CHECKING:
+    from misstep.plugins import OptionInfo, PartInfo
 
-def parts(
-    kind: Annotated[str | None, Parameter(help="Only this kind: search, policy, oracle, ...; all by default.")] = None, /, *, json: Json = False
-) -> int:
-    """Show the parts that can be named on the command line, with their options and defaults.
-
-    A part is written NAME:option=value,option=value; a value without a name is the first option.
-    Example: misstep parts search
-    """
-    from misstep.plugins import KINDS, list_parts
-
-    found: dict[str, list[PartInfo]] = {name: list_parts(name) for name in ([kind] if kind else KINDS)}
-    if json:
-        emit_json({name: [dataclasses.asdict(part) for part in listed] for name, listed in found.items()})
-        return ExitCode.NOTHING_FOUND
-    for name, listed in found.items():
-        say(f"{name}: {_KINDS.get(name, _OTHER)}")
-        for part in listed:
-            _show(part)
-    return ExitCode.NOTHING_FOUND
-
-
-_INDENT = 16
-_OTHER = "a kind of part"
+_NARROWEST = 40
 _KINDS = {
     "search": "finds plans; for `misstep plan --search` and the oracle `planner`",
     "heuristic": "estimates how far a state is from the goal",
@@ -44,16 +27,74 @@ _KINDS = {
     "bias": "steers a fuzzer to where the policy may fail; for --bias",
     "oracle": "looks for something better than what the policy does; for --oracle",
     "objective": "what counts as worse; for --objective",
+    "safety-policy": "what is tested on a JANI model; for --policy",
+    "safety-fuzzer": "draws runs of a policy on a JANI model; for --fuzzer",
+    "decider": "says whether states of a JANI model are safe; for --decider",
 }
 
 
-def _show(part: "PartInfo") -> None:
+def parts(
+    kind: Annotated[str | None, Parameter(help="Only this kind, such as oracle or policy.")] = None,
+    /,
+    *,
+    json: Json = False,
+) -> int:
+    """Show the parts that can be named on the command line, with their options and defaults.
+
+    A part is written NAME:option=value,option=value; a value without a name is the first option. Parts of
+    other packages are listed with the name of their package. Example: misstep parts search
+    """
+    from misstep.plugins import KINDS, list_parts
+
+    found = {name: list_parts(name) for name in ([kind] if kind else KINDS)}
+    if json:
+        emit_json({name: [dataclasses.asdict(part) for part in listed] for name, listed in found.items()})
+        return ExitCode.NOTHING_FOUND
+    width = max(_NARROWEST, shutil.get_terminal_size().columns)
+    for number, (name, listed) in enumerate(found.items()):
+        say_plain(*([""] if number else []), *_wrapped("", f"{name}: {_KINDS.get(name, '')}".rstrip(), width))
+        for part in listed:
+            say_plain(*_lines(part, width))
+    return ExitCode.NOTHING_FOUND
+
+
+def _lines(part: "PartInfo", width: int) -> Iterator[str]:
+    """The name with the first sentence beside it, everything else indented below."""
     origin = "" if part.origin == "misstep" else f" (from {part.origin})"
-    # The first line says what it is; what follows was broken for the source, not for this screen.
-    first, _, more = part.help.partition("\n")
-    say(f"  {part.name:<{_INDENT - 3}} {first}{origin}", hang=_INDENT - 2)
-    for paragraph in filter(None, map(str.strip, more.split("\n\n"))):
-        say(f"{'':{_INDENT}}{' '.join(paragraph.split())}", hang=0)
+    if part.problem is not None:
+        yield from _wrapped(f"  {part.name:<12}", f"cannot be used: {part.problem}", width)
+        return
+    paragraphs = [" ".join(text.split()) for text in part.help.split("\n\n")]
+    yield from _wrapped(f"  {part.name:<12}", paragraphs[0] + origin, width)
+    for text in paragraphs[1:]:
+        yield from _wrapped(" " * 14, text, width)
     for option in part.options:
-        default = "" if option.default is None else f"={option.default}"
-        say(f"{'':{_INDENT}}:{option.name}{default}  ({option.type}) {option.help}".rstrip(), hang=4)
+        yield from _wrapped(" " * 14, _option(option), width, hang=4)
+
+
+def _option(option: "OptionInfo") -> str:
+    default = " (needed)" if option.is_required else f"={_shown(option.default)}"
+    return f":{option.name}{default}  {option.type}; {option.help}"
+
+
+def _shown(default: object) -> str:
+    """A default as users type it."""
+    if isinstance(default, bool):
+        return str(default).lower()
+    if isinstance(default, float):
+        return f"{default:g}"
+    return "none" if default is None else str(default)
+
+
+def _wrapped(start: str, text: str, width: int, *, hang: int = 0) -> list[str]:
+    """The text behind the start, broken into lines of this width; names that are long get their own line."""
+    indent = " " * 14
+    lines = textwrap.wrap(
+        text,
+        width,
+        initial_indent=start if len(start) <= len(indent) else indent,
+        subsequent_indent=indent + " " * hang,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return lines if len(start) <= len(indent) else [start.rstrip(), *lines]

@@ -23,7 +23,7 @@ from misstep.cli.output import emit_json, note, say_plain, warn, write_plan
 from misstep.errors import LimitReached
 from misstep.loading import load_task
 from misstep.reports.status import StatusLine
-from misstep.reports.words import counted
+from misstep.explain.words import counted
 
 if TYPE_CHECKING:
     from misstep._core import SearchResult

@@ -11,7 +11,7 @@ from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import DomainFile, Json, ProblemFile, Quiet
 from misstep.cli.output import emit_json, note, say_plain, warn
 from misstep.reports.status import StatusLine
-from misstep.reports.words import counted
+from misstep.explain.words import counted
 
 if TYPE_CHECKING:
     from misstep._core import Run
@@ -56,7 +56,7 @@ def run(
             warn(bench.warnings)
         graph, task = bench.graph, bench.task
         status.show(f"running {config.policy} on {config.subject}")
-        runs = graph.run(task.batch([task.initial_state]), max_steps=config.max_steps, budget=budget)
+        runs = graph.run(task.batch([task.initial_state]), max_steps=config.longest_run, budget=budget)
     found = runs[0] if runs else None
     reason = None if found is None else reason_of_run(bench.policy, found)
     spent = time.perf_counter() - start

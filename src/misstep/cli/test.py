@@ -9,6 +9,7 @@ from misstep.cli.config_options import TestOptions, make_config
 from misstep.cli.options import Json, Quiet
 from misstep.cli.testing import run_suite
 from misstep.errors import InputError
+from misstep.record.record import CONFIG
 
 ConfigFile = Annotated[
     Path | None,
@@ -45,5 +46,7 @@ def test(
         named = {"model" if task.suffix == ".jani" else "domain": task}
     if named.get("model") and problems:
         raise InputError(f"{problems[0]}: a JANI model has no further problems; leave it out")
+    if resume and out is not None and task is None and config is None:
+        config = out / CONFIG
     made = make_config(options, file=config, **named)
     return run_suite(made, list(problems), out=out, resume=resume, json=json, quiet=quiet)

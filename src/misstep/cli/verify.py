@@ -9,7 +9,7 @@ from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import Json, Quiet
 from misstep.cli.output import emit_json, say
 from misstep.reports.status import StatusLine
-from misstep.reports.words import counted
+from misstep.explain.words import counted
 
 
 def verify(

@@ -14,7 +14,7 @@ from misstep._core import Budget, Decider, SafetyFuzzer
 from misstep.bundled.models import BUNDLED, generate
 from misstep.experiments.figures import bars, coverage, scatter
 from misstep.formats.jani import JaniTask
-from misstep.safety.analysis import Analyst
+from misstep.safety.lab import ModelLab
 from misstep.safety.model import SafetyTask
 from misstep.safety.policy import network_policy, zoo_file
 
@@ -130,23 +130,35 @@ def faults(bench: Bench, plan: Plan) -> list[dict[str, Any]]:
     for index, run in enumerate(bench.runs[: plan.paths]):
         for name, radius in DECIDERS:
             game = bench.game()
-            budget = Budget(expansions=plan.max_expansions)
-            analyst = Analyst(
-                game, Decider(game, name), radius=radius, budget=budget, max_seconds=plan.max_seconds
+            lab = ModelLab(
+                task=bench.task,
+                game=game,
+                decider=Decider(game, name),
+                radius=radius,
+                max_expansions=plan.max_expansions,
+                max_seconds=plan.max_seconds,
             )
             states = [game.add(values) for values in run]
             begin = time.perf_counter()
-            found = analyst.analyse(states)
+            counts = _analyse(lab, states)
+            row = {"bench": bench.name, "run": index, "decider": label(name, radius), **counts}
             seconds = time.perf_counter() - begin
-            row = {
-                "bench": bench.name,
-                "run": index,
-                "decider": label(name, radius),
-                "faults": len(found.faults),
-            }
-            counts = {"bugs": len(found.bugs), "unknown": len(found.unknown)}
-            rows.append({**row, **counts, "expanded": analyst.decider.expanded, "seconds": seconds})
+            rows.append({**row, "expanded": lab.decider.expanded, "seconds": seconds})
     return rows
+
+
+def _analyse(lab: ModelLab, run: list[int]) -> dict[str, int]:
+    """Bugs and faults among the states of an unsafe run, each state once, from its end to its start."""
+    taken: dict[int, int] = {}
+    for s, following in zip(reversed(run[:-1]), reversed(run), strict=False):
+        taken.setdefault(s, following)
+    verdicts = {s: lab.verdict(s) for s in taken}
+    open_states = [s for s, verdict in verdicts.items() if verdict != "unsafe"]
+    return {
+        "faults": sum(lab.fault(s, taken[s]) is not None for s in open_states),
+        "bugs": sum(verdict == "safe" for verdict in verdicts.values()),
+        "unknown": sum(verdict == "unknown" for verdict in verdicts.values()),
+    }
 
 
 def run_experiments(

@@ -67,7 +67,7 @@ def write_interface(path: Path, interface: Interface, hidden: Sequence[int]) -> 
     }
     if interface.activation is not None:
         document["activation"] = interface.activation
-    path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    _write_whole(path, json.dumps(document, indent=1) + "\n")
 
 
 def _entry(name: str) -> dict[str, Any]:
@@ -145,4 +145,11 @@ def write_nnet(path: Path, layers: Layers) -> None:
     for weights, biases in layers:
         lines += [",".join(repr(float(w)) for w in row) + "," for row in weights]
         lines += [f"{float(b)!r}," for b in biases]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    _write_whole(path, "\n".join(lines) + "\n")
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Writes a file so that it is there complete or not at all."""
+    draft = path.with_name(f".{path.name}.part")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)

@@ -12,10 +12,10 @@ from types import ModuleType
 from typing import Any, Literal
 
 from misstep._core import NativePolicy
-from misstep.answers.guard import describe_error
 from misstep.errors import InputError, PolicyError
 from misstep.plugins import option
 from misstep.policy import Policy, argmax, per_state
+from misstep.support.describe import describe_error
 from misstep.support.suggest import did_you_mean
 from misstep.task import Task
 

@@ -44,11 +44,13 @@ class PoolWriter:
     The first line also says how the pool was made (`made_by`): continuing it with other settings is noticed.
     """
 
-    def __init__(self, path: Path, *, made_by: Mapping[str, object], keep: int = 0) -> None:
+    def __init__(
+        self, path: Path, *, made_by: Mapping[str, object], keep: int = 0, resume: bool = False
+    ) -> None:
         try:
-            if keep:
+            if keep or resume:
                 cut_lines(path, keep=keep)
-            self._log = Log(path, exclusive=not keep)
+            self._log = Log(path, exclusive=not keep and not resume)
         except FileExistsError:
             raise InputError(f"{path} exists; continue it with --resume or choose another --out") from None
         except OSError as error:

@@ -5,12 +5,13 @@ task.sas      domain.pddl, problem.pddl, or     events.jsonl    everything, appe
               model.jani: what was tested
 pool.jsonl    the test states                   answers.jsonl   what oracles found out, for a resumed test
 bugs/ID.json  certificates of bugs              cleared.jsonl   certificates of cleared states
+evidence.jsonl  what the certificates of a model's test share
 """
 
 import contextlib
 import json
 import platform
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -56,9 +57,9 @@ class Record:
         self.answers: deque[dict[str, Any]] = deque()
         """What was found out before the test was stopped, in order."""
         self._repeated: deque[dict[str, Any]] = deque()
-        self._repeated_clearances: deque[dict[str, Any]] = deque()
+        self._repeated_lines: dict[str, deque[dict[str, Any]]] = {}
         self._events = 0
-        self._clearances = 0
+        self._lines: Counter[str] = Counter()
 
     @classmethod
     def in_memory(cls) -> "Record":
@@ -107,14 +108,31 @@ class Record:
         self.store.write(CONFIG, config)
         self.store.write(ENVIRONMENT, json.dumps(about) + "\n")
 
+    def check_same(self, config: Config, digests: Mapping[str, str]) -> None:
+        """Raises InputError where a test that is to be resumed is not the one that was begun.
+
+        What may be spent need not be the same: that is why one resumes.
+        """
+        before, environment = self.config(), self.environment()
+        if any(environment.get(name) != value for name, value in digests.items()):
+            raise InputError(f"{self.where}: what was tested has changed; start a new record")
+        now, old = config.as_table(), before.as_table()
+        for name in sorted({*now, *old} - {"seconds", "memory_mb"}):
+            if now.get(name) != old.get(name):
+                raise InputError(
+                    f"{self.where}: the test was begun with {name} = {old.get(name)}, not {now.get(name)}; "
+                    "use the same options or start a new record"
+                )
+
     def resume(self) -> None:
         """Gets ready to go on: what is there already is repeated, not written again."""
         self._repeated = deque(self.store.lines(EVENTS))
         self.answers = deque(self.store.lines(ANSWERS))
         self.store.cut(EVENTS, len(self._repeated))
         self.store.cut(ANSWERS, len(self.answers))
-        self._repeated_clearances = deque(self.store.lines(CLEARED))
-        self.store.cut(CLEARED, len(self._repeated_clearances))
+        for log in (CLEARED, EVIDENCE):
+            self._repeated_lines[log] = deque(self.store.lines(log))
+            self.store.cut(log, len(self._repeated_lines[log]))
 
     def event(self, event: Event) -> None:
         """Logs an event."""
@@ -157,13 +175,13 @@ class Record:
     ) -> None:
         """Writes what a verdict rests on, and then the event that reports it."""
         line, store, is_bug = event.as_json(), self.store, event.verdict is Verdict.BUG
-        is_known = bool(self._repeated_clearances or self._repeated)
+        is_known = bool(self._repeated or self._repeated_lines.get(CLEARED))
         for answer in answers:
             store.append(ANSWERS, answer)
         if certificate is not None and is_bug:
             store.write(f"{BUGS}/{event.id}.json", json.dumps(certificate, indent=1) + "\n")
         elif certificate is not None and is_known:
-            self._clear_again(certificate)
+            self._append_once(CLEARED, certificate)
         elif certificate is not None:
             store.append(CLEARED, certificate)
         if is_known:
@@ -175,15 +193,20 @@ class Record:
         """Writes the certificate of a bug."""
         self.store.write(f"{BUGS}/{name}.json", json.dumps(certificate, indent=1) + "\n")
 
-    def _clear_again(self, certificate: Mapping[str, Any]) -> None:
-        """Writes the certificate of a clearance, unless it is there already."""
-        if self._repeated_clearances:
-            if self._repeated_clearances.popleft() == certificate:
-                self._clearances += 1
+    def evidence(self, block: Mapping[str, Any]) -> None:
+        """Writes what several certificates share, unless it is there already."""
+        self._append_once(EVIDENCE, block)
+
+    def _append_once(self, log: str, line: Mapping[str, Any]) -> None:
+        """A resumed test repeats the lines of the stopped one; where it differs, it knows more from there."""
+        if repeated := self._repeated_lines.get(log):
+            if repeated.popleft() == line:
+                self._lines[log] += 1
                 return
-            self._repeated_clearances.clear()
-            self.store.cut(CLEARED, self._clearances)
-        self.store.append(CLEARED, certificate)
+            repeated.clear()
+            self.store.cut(log, self._lines[log])
+        self.store.append(log, line)
+        self._lines[log] += 1
 
     def config(self) -> Config:
         """What was asked."""

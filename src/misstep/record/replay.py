@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from misstep._core import Run, State
 from misstep.answers.guard import reason_of_run
@@ -12,6 +12,7 @@ from misstep.budget import Budget
 from misstep.claim import plan_claim
 from misstep.config import Config
 from misstep.errors import InputError
+from misstep.explain.words import does
 from misstep.judge import Judgement, Objective, judge
 from misstep.lab import Lab
 from misstep.loading import recorded_task
@@ -19,8 +20,11 @@ from misstep.oracle import Case
 from misstep.policy import Policy
 from misstep.pool import PoolEntry
 from misstep.record.record import Record
-from misstep.reports.words import does
+from misstep.explain.words import does
 from misstep.task import Task
+
+if TYPE_CHECKING:
+    from misstep.safety.replay import ModelReplay
 
 
 @dataclass(slots=True)
@@ -44,7 +48,7 @@ class Replay:
                 f"{record.where}: the policy was a Python object ({named}); name the one to ask with --policy"
             )
         bench = set_up(config.replace(policy=named), Budget(), task=task)
-        lab = Lab(task=task, graph=bench.graph, max_steps=config.max_steps, seed=config.seed)
+        lab = Lab(task=task, graph=bench.graph, max_steps=config.longest_run, seed=config.seed)
         return cls(record, config, task, bench.policy, lab, bench.objective)
 
     def bugs(self, name: str | None = None) -> dict[str, dict[str, Any]]:
@@ -147,6 +151,11 @@ def _status(judgement: Judgement, run: Run, *, same: bool) -> str:
     return "unknown" if run.outcome == "cut-off" else "fixed"
 
 
-def open_replay(path: Path, *, policy: str | None = None) -> Replay:
+def open_replay(path: Path, *, policy: str | None = None) -> "Replay | ModelReplay":
     """The record in a directory, opened again."""
-    return Replay.open(Record.open(path), policy=policy)
+    record = Record.open(path)
+    if record.config().is_safety:
+        from misstep.safety.replay import ModelReplay  # the JANI side is loaded when it is needed
+
+        return ModelReplay.open(record, policy=policy)
+    return Replay.open(record, policy=policy)

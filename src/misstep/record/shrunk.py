@@ -1,7 +1,7 @@
 """Shrunk bugs: from a recorded bug to a smaller one in the same record, certified like any other."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from misstep.claim import names
 from misstep.errors import InputError
@@ -12,6 +12,9 @@ from misstep.record.certificate import make_certificate
 from misstep.record.pool_file import read_entries
 from misstep.record.record import POOL, Record
 from misstep.record.replay import Replay
+
+if TYPE_CHECKING:
+    from misstep.safety.replay import ModelReplay, ShrunkModelBug
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,11 @@ class ShrunkBug:
     before: dict[str, int | None]
     after: dict[str, int | None]
 
+    @property
+    def said(self) -> str:
+        """What was found, in words."""
+        return f"{self.steps_on_run} steps further on"
+
     def as_json(self) -> dict[str, Any]:
         """As `misstep shrink --json` prints it."""
         return {
@@ -36,8 +44,16 @@ class ShrunkBug:
         }
 
 
-def shrink_bug(again: Replay, bug: str) -> ShrunkBug:
+def shrink_bug(again: "Replay | ModelReplay", bug: str) -> "ShrunkBug | ShrunkModelBug":
     """Shrinks a bug of a record and writes what it finds beside it. InputError where the bug is fixed."""
+    if isinstance(again, Replay):
+        return _shrink_task_bug(again, bug)
+    from misstep.safety.replay import shrink_model_bug
+
+    return shrink_model_bug(again, bug)
+
+
+def _shrink_task_bug(again: Replay, bug: str) -> ShrunkBug:
     lab, certificate = again.lab, again.record.bug_named(bug)
     lab.add_to_pool(read_entries(again.record.store.lines(POOL), again.task, where=again.record.where))
     (found,) = again.ask({bug: certificate})

@@ -8,5 +8,5 @@ here prove it. The files in the order in which they build on each other:
 - `dead_end`, `landmarks`, `lower`: proofs that no plan is cheaper than a number;
 - `run`, `objective`, `fault`, `certificate`: a policy's run, the judge's rule, classical certificates;
 - `jani_expressions`, `jani_writes`, `jani_model`: an interpreter of JANI models;
-- `game`, `safety`: strategies and refutations, safety certificates.
+- `game`, `evidence`, `safety`: strategies and refutations, what certificates share, safety certificates.
 """

@@ -72,8 +72,9 @@ def _check(parts: dict[str, Any], task: Task) -> Checked:
 def check_consistency(run: Run, lower: Lower, upper: float) -> None:
     """Refuse bounds that contradict each other: one of them must be false, and nobody knows which.
 
-    A plan costs at least as much as every plan, and so does the policy's own run where it reaches the goal.
-    What is proven here cannot contradict itself, so a contradiction always means that a search was wrong.
+    A lower bound on h* is at most the cost of the plan, and at most the cost of the policy's run, which is a
+    plan too where it reaches the goal. What is proven here cannot contradict itself, so a contradiction
+    always means that a search was wrong.
     """
     need(lower.value <= upper, "the lower bound contradicts the plan, which is cheaper")
     need(lower.value <= run.high, "the lower bound contradicts the policy's run, which is cheaper")

@@ -109,6 +109,7 @@ def check_refutation(
         need(line.budget >= 0, "a negative number of deviations")
         actions = [] if game.is_goal(line.state) else game.applicable(line.state)
         need(len(actions) > 0, "where the play is over nothing is lost")
+        need(line.outcomes.keys() <= set(actions), "an action is answered that is not applicable")
         for action in actions:
             left = line.budget - int(radius is not None and action != policy(line.state))
             if left >= 0:

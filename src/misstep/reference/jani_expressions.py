@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from misstep.reference import reading
 from misstep.reference.checked import need
-from misstep.reference.reading import MAX_WORK, items, refusal, text
+from misstep.reference.reading import items, refusal, text
 
 Evaluate = Callable[[Sequence[Any]], Any]
 
@@ -20,8 +21,8 @@ Evaluate = Callable[[Sequence[Any]], Any]
 class Fuel:
     """Counts the rounds of everything that repeats, so that no expression keeps the checker busy forever."""
 
-    def __init__(self, rounds: int = MAX_WORK) -> None:
-        self.rounds = rounds
+    def __init__(self) -> None:
+        self.rounds = reading.MAX_WORK
 
     def burn(self, rounds: int) -> None:
         """Refuse where more rounds are needed than are left."""
@@ -102,10 +103,17 @@ def _unary(function: Callable[[Any], Any], part: Evaluate) -> Evaluate:
     return lambda env: function(part(env))
 
 
+def _plus(a: Any, b: Any) -> Any:
+    """A sum of numbers. Python would join arrays, and doing that again and again fills the memory."""
+    need(not isinstance(a, tuple), "an array is no number")
+    return a + b
+
+
 def _times(a: Any, b: Any) -> Any:
-    """A product; integers beyond 64 bits are refused, so that nested products cannot fill the memory."""
+    """A product of numbers; integers beyond 64 bits are refused, for the same reason."""
+    need(not isinstance(a, tuple) and not isinstance(b, tuple), "an array is no number")
     product = a * b
-    need(-(2**63) <= product < 2**63 or isinstance(product, float), "an integer is out of all bounds")
+    need(isinstance(product, float) or -(2**63) <= product < 2**63, "an integer is out of all bounds")
     return product
 
 
@@ -182,7 +190,7 @@ def _let(e: Mapping[str, Any], scope: Scope) -> Evaluate:
 
 
 BINARY: Mapping[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
+    "+": _plus,
     "-": operator.sub,
     "*": _times,
     "/": operator.truediv,

@@ -58,9 +58,7 @@ class Jani:
     """
 
     def __init__(self, model: Json, constants: Json, semantics: Json) -> None:
-        options = record(semantics, "the semantics", (), optional=("keep_impossible",))
-        self.keep_impossible = options.get("keep_impossible", False)
-        need(type(self.keep_impossible) is bool, "keep_impossible is true or false")
+        self.keep_impossible = _keeps_impossible(semantics)
         self.fuel = Fuel()
         self.constants = _constants(model, constants, self.fuel)
         self.instances = _instances(model)
@@ -70,28 +68,33 @@ class Jani:
             self._connect(instance, scope)
 
     def _declare(self, model: Json) -> None:
-        """Give every variable and every location a place, and every owner of names its scope."""
-        owners: list[tuple[str, Json]] = [("", model), *((f"{i.name}.", i.declared) for i in self.instances)]
-        declared = [
-            (own, v, v.get("transient", False))
-            for own, (_, o) in enumerate(owners)
-            for v in o.get("variables", [])
-        ]
-        lasting = [(own, v) for own, v, transient in declared if not transient]
-        passing = [(own, v) for own, v, transient in declared if transient]
+        """Give every variable and every location its place in the environment.
+
+        First come the variables that last, then the locations: they are the state. Transient variables
+        follow.
+        """
+        owners = [("", model), *((f"{i.name}.", i.declared) for i in self.instances)]
+        declared = [(own, v) for own, (_, owner) in enumerate(owners) for v in owner.get("variables", [])]
+        lasting = [(own, v) for own, v in declared if not v.get("transient", False)]
+        passing = [(own, v) for own, v in declared if v.get("transient", False)]
         several = [instance for instance in self.instances if len(instance.locations) > 1]
-        self.width, width = len(lasting) + len(several), len(declared) + len(several)
         for place, instance in enumerate(several, len(lasting)):
             instance.place = place
-        seen: list[dict[str, Variable]] = [{} for _ in owners]
+        self.width = len(lasting) + len(several)
+        known: list[dict[str, Variable]] = [{} for _ in owners]
         for place, (own, v) in [*enumerate(lasting), *enumerate(passing, self.width)]:
             name = text(v["name"], "a variable")
-            seen[own][name] = self._variable(owners[own][0] + name, place, v)
-        self.variables = [seen[own][v["name"]] for own, v in lasting]
-        self.initial = [self._initial(seen[own][v["name"]], v) for own, v in passing]
-        self.seen = [{**seen[0], **own} for own in seen[1:]]  # by the instances
-        self.scope = Scope(self.constants, self.fuel, _places(seen[0]), {}, width)
+            known[own][name] = self._variable(owners[own][0] + name, place, v)
+        self.variables = [known[own][v["name"]] for own, v in lasting]
+        self.initial = [self._initial(known[own][v["name"]], v) for own, v in passing]
+        self._open_scopes(model, known)
+
+    def _open_scopes(self, model: Json, known: Sequence[Mapping[str, Variable]]) -> None:
+        """Say what names mean in the model and in each instance, whose own names come before the model's."""
+        width = self.width + len(self.initial)
+        self.scope = Scope(self.constants, self.fuel, _places(known[0]), {}, width)
         self.scope.functions.update(_functions(model, self.scope))
+        self.seen = [{**known[0], **own} for own in known[1:]]
         self.scopes = [
             replace(self.scope, places=_places(names), functions=dict(self.scope.functions))
             for names in self.seen
@@ -169,7 +172,7 @@ class Jani:
         e = a.get("value")
         if e is None:
             low, high = (compile_expression(a[end], scope) for end in ("lower-bound", "upper-bound"))
-            return lambda env: range(low(env), high(env) + 1)
+            return lambda env: self._counted(range(low(env), high(env) + 1))
         if not (isinstance(e, dict) and e.get("op") == "nondet"):
             return None
         such_that, place = compile_expression(e["exp"], scope.bind(text(e["var"], "a variable"))), scope.width
@@ -178,11 +181,12 @@ class Jani:
             (False, True) if variable.kind == "bool" else range(int(variable.low), int(variable.high) + 1)
         )
 
-        def options(env: Sequence[Any]) -> Iterable[Any]:
-            self.fuel.burn(len(domain))
-            return [x for x in domain if truth(such_that((*env[:place], x)))]
+        return lambda env: [x for x in self._counted(domain) if truth(such_that((*env[:place], x)))]
 
-        return options
+    def _counted(self, values: Sequence[Any]) -> Sequence[Any]:
+        """The values, after a look at how many they are."""
+        self.fuel.burn(len(values))
+        return values
 
     def read(self, values: object) -> State:
         """The state that a certificate writes as names with values; refused where it is none of the model.
@@ -280,6 +284,14 @@ class Jani:
             if update.place is not None:
                 env[update.place] = update.location
         return tuple(env[: self.width])
+
+
+def _keeps_impossible(semantics: object) -> bool:
+    if not isinstance(semantics, dict):
+        raise refusal(semantics, "the semantics", "an object")
+    unknown = [str(name)[:60] for name in semantics if name != "keep_impossible"]
+    need(not unknown, f"semantics with {', '.join(unknown[:9])} is not known here")
+    return truth(semantics.get("keep_impossible", False))
 
 
 def _constants(model: Json, given: Json, fuel: Fuel) -> dict[str, Any]:

@@ -1,213 +1,112 @@
-"""Certificates of safety tests: bugs, faults and clearances on JANI models, checked from first principles."""
+"""Certificates of safety tests: a state that is a bug, or is cleared, or is safe, on a JANI model.
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from itertools import pairwise
+A certificate is small: it makes a claim about one state and names the evidence (`misstep.reference.evidence`)
+that proves it, which all certificates of a test share.
+"""
+
+import json
 from typing import Any
 
 from misstep.reference.checked import Checked, need, refusing
 from misstep.reference.digest import check_digest, check_kind
-from misstep.reference.game import Answer, Choice, Game, check_refutation, check_strategy
-from misstep.reference.jani_model import Jani
-from misstep.reference.reading import items, record, refusal, text, whole
+from misstep.reference.evidence import FORMAT, QUESTION, Evidence, Place
+from misstep.reference.reading import record, text, whole
 
-FORMAT = 2
+CLAIM = ("verdict", "state", "step", "run", "fault", "evidence")
+"""The fields that the claim consists of. Each of them is checked as a whole."""
 
-QUESTION = ("radius", "horizon", "constants", "semantics", "unsafe", "goal")
-"""The fields that say what is asked about the model."""
-
-CLAIM = ("verdict", "safe", "not_safe", "trace", "faults", "decisions", "strategy", "refutation", "states")
-"""The fields that the claim and its proof consist of. Each of them is checked as a whole."""
-
-ORIGIN = ("id", "pool", "task", "property", "policy", "decider", "seed", "replay")
+ORIGIN = ("id", "task", "policy", "decider", "seed", "replay")
 """The fields that say where the certificate comes from. Nothing is concluded from them."""
 
-POLICY_WORD = "policy: it decides as the certificate says (`misstep replay` asks it)"
-
-Place = tuple[Any, int]
-"""A state of the model and the number of the step in which it is visited (0 where nothing counts steps)."""
+POLICY_WORD = "policy: it decides as the evidence says (`misstep replay` asks it)"
 
 
-def check_certificate(certificate: object, model: object) -> Checked:
-    """Accept a certificate iff it proves its verdict about the model, which is given as JSON.
+def check(certificate: object, evidence: Evidence) -> Checked:
+    """Accept a certificate iff the evidence proves its verdict; what was proven, and on whose word.
 
-    The claim of a bug is: from these states a run of the policy reaches an unsafe state, and a strategy
-    within the radius avoids all unsafe states. The claim of a clearance is: no strategy within the radius
-    avoids them from these states. `safe` is the answer to a question about states alone: a strategy avoids
-    them. Refused is raised for everything else, garbage included.
+    The claim of a bug is: from this state a run of the policy reaches an unsafe state, and a strategy within
+    the radius avoids all unsafe states. The claim of a clearance is: no strategy within the radius avoids
+    them. `safe` answers a question about the state alone: a strategy within the radius avoids them. Refused
+    is raised for everything else, garbage included.
     """
     with refusing("the certificate"):
-        parts = _opened(certificate)
-        if not isinstance(model, dict):
-            raise refusal(model, "the model", "an object")
-        return _check(_Claim(parts, Jani(model, parts["constants"], parts["semantics"])))
+        parts = _opened(certificate, evidence)
+        state = evidence.place(parts["state"], parts["step"])
+        verdict = text(parts["verdict"], "the verdict")
+        if verdict in ("bug", "safe"):
+            _check_safe(state, evidence)
+        else:
+            need(verdict == "cleared", f"this is no verdict that can be proven: {verdict[:60]}")
+            _check_lost(state, evidence, "the state")
+        need(parts["run"] is not None or verdict != "bug", "a bug needs an unsafe run")
+        need(parts["run"] is None or verdict != "safe", "that a state is safe does not need a run")
+        if parts["run"] is not None:
+            _check_run(parts["run"], state, evidence)
+        if parts["fault"] is not None:
+            need(verdict == "bug", "only a bug has a decision at fault")
+            _check_fault(parts["fault"], state, evidence)
+        asked = parts["run"] is not None or evidence.radius is not None
+        return Checked(verdict, rests_on_search=False, words=(POLICY_WORD,) if asked else ())
 
 
-def _opened(certificate: object) -> dict[str, Any]:
-    """The fields of a certificate of this kind and format, unchanged since its digest was computed."""
+def _opened(certificate: object, evidence: Evidence) -> dict[str, Any]:
+    """The fields of a certificate of this kind and format, about the question that the evidence answers."""
     if isinstance(certificate, dict):
         check_kind(certificate, "safety", FORMAT)
     fields = ("format", "kind", "sha256", *QUESTION, *CLAIM)
     parts = record(certificate, "the certificate", fields, optional=ORIGIN)
     check_digest(parts)
+    for name in QUESTION:
+        need(_same(parts[name], evidence.question[name]), f"the evidence is about another {name}")
+    known = text(parts["evidence"], "the digest of the evidence") in evidence.digests
+    damage = f" ({evidence.damage})" if evidence.damage else ""
+    need(known, f"the evidence that the certificate names is not there{damage}")
     return parts
 
 
-@dataclass(frozen=True)
-class Fault:
-    """In `state` the policy does `action`, which may lead to the lost `outcome`; `alternative` is safe."""
-
-    state: Place
-    action: str
-    outcome: Place
-    alternative: str
+def _same(one: object, other: object) -> bool:
+    """Whether two JSON values are the same; in Python 1, 1.0 and true are equal, as JSON they are not."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
-class _Claim:
-    """A certificate with its states read: lists refer to the states by their places in `states`."""
-
-    def __init__(self, parts: dict[str, Any], jani: Jani) -> None:
-        self.verdict = text(parts["verdict"], "the verdict")
-        self.radius = None if parts["radius"] is None else whole(parts["radius"], "the radius")
-        self.horizon = None if parts["horizon"] is None else whole(parts["horizon"], "the horizon")
-        self.game = _game(jani, parts["unsafe"], parts["goal"], self.horizon)
-        self._states = [self._state(jani, written) for written in items(parts["states"], "the states")]
-        self.safe, self.not_safe, self.trace = (
-            self._list(parts[key], key) for key in ("safe", "not_safe", "trace")
-        )
-        self.faults = [self._fault(fault) for fault in items(parts["faults"], "the faults")]
-        self.strategy = [self._choice(line) for line in items(parts["strategy"], "the strategy")]
-        self.refutation = [self._answer(line) for line in items(parts["refutation"], "the refutation")]
-        rows = [_row(line, 2, "a decision") for line in items(parts["decisions"], "the decisions")]
-        self._decisions = {self._at(i): _action(action) for i, action in rows}
-        need(len(self._decisions) == len(rows), "the policy has two decisions in one state")
-
-    def decision(self, state: Place) -> str | None:
-        """What the policy does in a state, on its word: an action, or None where it has no applicable one."""
-        need(state in self._decisions, "the policy's decision is missing in a state")
-        return self._decisions[state]
-
-    def _state(self, jani: Jani, written: object) -> Place:
-        parts = record(written, "a state", ("values", "step"))
-        step = whole(parts["step"], "the step of a state")
-        need(self.horizon is not None or step == 0, "steps are counted where there is a horizon only")
-        return jani.read(parts["values"]), step
-
-    def _at(self, index: object) -> Place:
-        place = whole(index, "the place of a state")
-        need(place < len(self._states), f"there is no state {place} in the certificate")
-        return self._states[place]
-
-    def _list(self, written: object, what: str) -> list[Place]:
-        return [self._at(index) for index in items(written, what)]
-
-    def _fault(self, written: object) -> Fault:
-        parts = record(written, "a fault", ("state", "action", "outcome", "alternative"))
-        actions = [text(parts[key], f"the {key} of a fault") for key in ("action", "alternative")]
-        return Fault(self._at(parts["state"]), actions[0], self._at(parts["outcome"]), actions[1])
-
-    def _choice(self, written: object) -> Choice:
-        index, value, action = _row(written, 3, "a line of the strategy")
-        return Choice(self._at(index), whole(value, "a number of deviations"), _action(action))
-
-    def _answer(self, written: object) -> Answer:
-        index, budget, answers = _row(written, 3, "a line of the refutation")
-        pairs = [_row(pair, 2, "an answer") for pair in items(answers, "the answers of a line")]
-        outcomes = {text(action, "an action"): self._at(outcome) for action, outcome in pairs}
-        return Answer(self._at(index), whole(budget, "a number of deviations"), outcomes)
+def _check_safe(state: Place, evidence: Evidence) -> None:
+    """Refuse unless the proven strategy covers the state with a number of deviations within the radius."""
+    table = evidence.strategy()
+    need(state in table, "a state that should be safe is not covered by the strategy")
+    within = evidence.radius is None or table[state].value <= evidence.radius
+    need(within, "a state needs more deviations than the radius allows")
 
 
-def _row(written: object, length: int, what: str) -> Sequence[Any]:
-    need(isinstance(written, list) and len(written) == length, f"{what} does not have {length} entries")
-    return items(written, what)
+def _check_lost(state: Place, evidence: Evidence, what: str) -> None:
+    """Refuse unless the state is unsafe, or the proven refutation covers it with the whole radius."""
+    if not evidence.game.is_unsafe(state):
+        lost = evidence.refuted().get(state, -1) >= (evidence.radius or 0)
+        need(lost, f"{what} should not be safe, but is not refuted")
 
 
-def _action(written: object) -> str | None:
-    return None if written is None else text(written, "an action")
+def _check_run(run: object, state: Place, evidence: Evidence) -> None:
+    """Refuse unless the policy is proven to reach an unsafe state from here in so many steps."""
+    parts = record(run, "the run", ("outcome", "steps"))
+    need(parts["outcome"] == "unsafe", "a run that proves something is unsafe")
+    steps = evidence.runs()
+    need(state in steps, "no run from the state to an unsafe state is proven")
+    need(whole(parts["steps"], "the steps of the run") == steps[state], "the run has another length")
 
 
-def _game(jani: Jani, unsafe: object, goal: object, horizon: int | None) -> Game:
-    """The game that the certificate speaks about. Unsafe counts before goal.
+def _check_fault(fault: object, state: Place, evidence: Evidence) -> None:
+    """Refuse unless the policy's action in the state may lead to a lost outcome, and the strategy's does not.
 
-    With a horizon the question is whether unsafe states are avoided for so many steps: a state counts the
-    steps, and at the horizon the play is over.
+    The state is safe, as a bug claims, and the outcome is lost within the radius. So the action leaves the
+    safe states; the alternative is what the proven strategy does, so it does not.
     """
-    unsafe_at, goal_at = jani.condition(unsafe), jani.condition(False if goal is None else goal)
-    later = int(horizon is not None)
-
-    def is_goal(place: Place) -> bool:
-        over = horizon is not None and place[1] >= horizon
-        return not is_unsafe(place) and (over or goal_at(place[0]))
-
-    def outcomes(place: Place, label: str) -> set[Place]:
-        return {(following, place[1] + later) for following in reached(place[0], label)}
-
-    is_unsafe: Callable[[Place], bool] = cache(lambda place: unsafe_at(place[0]))
-    reached = cache(jani.outcomes)
-    return Game(cache(lambda place: jani.applicable(place[0])), cache(outcomes), is_unsafe, cache(is_goal))
-
-
-def _check(claim: _Claim) -> Checked:
-    """Check that the parts of the claim belong to its verdict, then its strategy, refutation and run."""
-    _check_parts(claim)
-    chosen = {line.state: line.action for line in claim.strategy}
-    for fault in claim.faults:
-        _check_fault(claim, fault, chosen)
-    faulty, lost = [fault.state for fault in claim.faults], [fault.outcome for fault in claim.faults]
-    check_strategy(claim.game, [*claim.safe, *faulty], claim.radius, claim.strategy, claim.decision)
-    check_refutation(claim.game, [*claim.not_safe, *lost], claim.radius, claim.refutation, claim.decision)
-    if claim.trace:
-        _check_trace(claim, [*claim.safe, *claim.not_safe, *faulty])
-    asked = claim.trace or claim.faults or claim.radius is not None
-    return Checked(claim.verdict, rests_on_search=False, words=(POLICY_WORD,) if asked else ())
-
-
-def _check_parts(claim: _Claim) -> None:
-    """Refuse empty claims and claims that mix verdicts, since nobody could say what was proven."""
-    if claim.verdict == "bug":
-        need(bool(claim.safe or claim.faults), "no state is claimed to be a bug")
-        need(not claim.not_safe, "a bug is claimed to be safe, not to be lost")
-        need(bool(claim.trace), "a bug needs an unsafe run")
-    elif claim.verdict == "cleared":
-        need(bool(claim.not_safe), "no state is claimed to be lost")
-        need(
-            not claim.safe and not claim.faults,
-            "a state that is cleared is lost: it is not safe, and no fault",
-        )
-    else:
-        need(claim.verdict == "safe", f"this is no verdict that can be proven: {claim.verdict[:60]}")
-        need(bool(claim.safe), "no state is claimed to be safe")
-        need(not (claim.not_safe or claim.faults or claim.trace), "a safe state has no run and no fault")
-
-
-def _check_fault(claim: _Claim, fault: Fault, chosen: Mapping[Place, str | None]) -> None:
-    """Refuse unless the policy's action in the state can have the outcome, and the strategy acts otherwise.
-
-    That the state is safe and that the outcome is lost, both within the radius, is what the strategy and the
-    refutation must prove: `_check` hands both states to them. So the action leaves the safe states, and the
-    alternative does not.
-    """
-    need(claim.decision(fault.state) == fault.action, "the action of a fault is not the policy's")
-    need(fault.outcome in claim.game.outcomes(fault.state, fault.action), "a fault names what is no outcome")
+    parts = record(fault, "the fault", ("action", "outcome", "step", "alternative"))
+    action = text(parts["action"], "the action of a fault")
+    need(evidence.decision(state) == action, "the action of the fault is not the policy's")
+    outcome = evidence.place(parts["outcome"], parts["step"])
+    need(outcome in evidence.game.outcomes(state, action), "the fault names what is no outcome")
+    _check_lost(outcome, evidence, "the outcome of the fault")
+    chosen = evidence.strategy()[state].action
     need(
-        chosen.get(fault.state) == fault.alternative,
-        "the alternative of a fault is not what the strategy does",
+        chosen is not None and chosen == parts["alternative"],
+        "the alternative of the fault is not what the strategy does",
     )
-
-
-def _check_trace(claim: _Claim, claimed: Sequence[Place]) -> None:
-    """Refuse unless the trace is a run of the policy to an unsafe state that visits all claimed states.
-
-    Every step is one of the outcomes of the policy's action. The rest of the run from a claimed state on is a
-    run from that state, so from each of them the policy can reach an unsafe state.
-    """
-    game = claim.game
-    for state, following in pairwise(claim.trace):
-        need(not game.is_unsafe(state) and not game.is_goal(state), "the run goes on after its end")
-        need(
-            following in game.outcomes(state, claim.decision(state)),
-            "a step of the run is none of the policy",
-        )
-    need(game.is_unsafe(claim.trace[-1]), "the run does not end in an unsafe state")
-    need(set(claimed) <= set(claim.trace), "a state that is claimed is not on the run")

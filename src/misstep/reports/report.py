@@ -11,7 +11,7 @@ from misstep.errors import InputError
 from misstep.events import Family, Finished, Judged, Misstep
 from misstep.record.record import EVENTS, Record
 from misstep.record.store import DirectoryStore, MemoryStore
-from misstep.reports.show import show_bug
+from misstep.reports.show import bug_json, show_bug
 from misstep.reports.text import USUAL_WIDTH
 from misstep.support.extras import require_extra
 from misstep.tally import Tally
@@ -41,7 +41,7 @@ class Bug:
     @property
     def run(self) -> list[str]:
         """What the policy does from there."""
-        return list(self.certificate["run"]["actions"])
+        return list(bug_json(self.record, self.certificate)["run"]["actions"])
 
     @property
     def outcome(self) -> str:
@@ -87,6 +87,11 @@ class Report:
     def bugs(self) -> list[Bug]:
         """The bugs in the order in which they were found."""
         return [Bug(event, self.record.bug_named(str(event.id)), self.record) for event in self.tally.bugs]
+
+    @property
+    def is_safety(self) -> bool:
+        """Whether a JANI model was tested."""
+        return self.record.config().is_safety
 
     @property
     def tested(self) -> int:

@@ -1,14 +1,17 @@
 """A bug for the eye: both courses side by side, the misstep, what differs, what the certificate proves."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from misstep.explain.words import does
 from misstep.loading import recorded_task
 from misstep.record.record import Record
 from misstep.record.replay import Replay, Replayed
 from misstep.reports.columns import side_by_side
 from misstep.reports.comparison import Comparison, compare
 from misstep.reports.text import USUAL_WIDTH, filled, listed
-from misstep.reports.words import does
+
+if TYPE_CHECKING:
+    from misstep.safety.replay import ModelReplay, ReplayedModel
 
 _ENDLESS = {
     "loop": "the policy's run comes back to a state in which it was before, so it never gets there",
@@ -20,6 +23,10 @@ _ENDLESS = {
 
 def show_bug(record: Record, certificate: dict[str, Any], *, width: int = USUAL_WIDTH) -> list[str]:
     """A bug of a record in at most `width` columns."""
+    if is_safety(certificate):
+        from misstep.reports.show_safety import show_model_bug  # the JANI side is loaded when it is needed
+
+        return show_model_bug(record, certificate, width=width)
     comparison = compare(recorded_task(record), certificate)
     head = filled(f"bug {certificate.get('id')}: {headline(comparison)}", width)
     again = certificate.get("replay")
@@ -27,10 +34,23 @@ def show_bug(record: Record, certificate: dict[str, Any], *, width: int = USUAL_
     return [*head, "", *explained(comparison, certificate, width=width), *where]
 
 
+def is_safety(certificate: dict[str, Any]) -> bool:
+    """Whether a certificate is about a JANI model."""
+    return certificate.get("kind") == "safety"
+
+
 def show_replayed(
-    again: Replay, found: Replayed, certificate: dict[str, Any], *, width: int = USUAL_WIDTH
+    again: "Replay | ModelReplay",
+    found: "Replayed | ReplayedModel",
+    certificate: dict[str, Any],
+    *,
+    width: int = USUAL_WIDTH,
 ) -> list[str]:
     """What the policy does now beside the known plan; a fault that was proven holds for the same run only."""
+    if not isinstance(again, Replay) or not isinstance(found, Replayed):
+        from misstep.reports.show_safety import show_replayed_model
+
+        return show_replayed_model(found, certificate, width=width)
     run: dict[str, Any] = {
         "outcome": found.run.outcome,
         "actions": [action.name for action in found.run.actions],
@@ -45,6 +65,10 @@ def show_replayed(
 
 def bug_json(record: Record, certificate: dict[str, Any]) -> dict[str, Any]:
     """The same as data: the certificate and what is compared."""
+    if is_safety(certificate):
+        from misstep.reports.show_safety import model_bug_json
+
+        return model_bug_json(record, certificate)
     return {**certificate, **compare(recorded_task(record), certificate).as_json()}
 
 

@@ -7,13 +7,18 @@ from typing import Any
 
 from misstep.bound import cost_text
 from misstep.events import Family
+from misstep.explain.words import does
 from misstep.reports.report import Report
+from misstep.explain.words import counted, does, limit_words
 from misstep.reports.text import USUAL_WIDTH, table
-from misstep.reports.words import counted, does, limit_words
 
 
 def report_json(report: Report) -> dict[str, Any]:
-    """The JSON object of `misstep test` for one task."""
+    """The JSON object of `misstep test` for one task or model."""
+    if report.is_safety:
+        from misstep.reports.safety_summary import safety_json
+
+        return safety_json(report)
     started, found = report.tally.started, report.finished
     result: dict[str, Any] = {
         "task": None if started is None else started.task,
@@ -125,6 +130,10 @@ def _at_fault(report: Report, kind: Kind) -> str:
 
 def summary_lines(report: Report) -> list[str]:
     """The counts for people."""
+    if report.is_safety:
+        from misstep.reports.safety_summary import safety_lines
+
+        return safety_lines(report)
     found = report.finished
     by_search = f" ({found.cleared_by_search} rest on a search)" if found.cleared_by_search else ""
     failed = f" (in {found.failed} the policy failed to answer)" if found.failed else ""

@@ -13,7 +13,7 @@ from misstep.reports.report import Report
 from misstep.reports.screen import say, warn
 from misstep.reports.status import StatusLine
 from misstep.reports.summary import kind_lines, summary_lines
-from misstep.reports.words import does
+from misstep.explain.words import does
 from misstep.tally import Tally
 
 # Bugs that are shown one by one, and kinds of them at the end.

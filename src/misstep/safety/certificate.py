@@ -1,103 +1,52 @@
-"""Certificates: strategies, refutations and runs, written so that the trusted checker can read them."""
+"""Certificates of safety tests: a claim about one state; what proves it is in the evidence of the test."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Sequence
 from typing import Any
 
-from misstep._core import Decider, JaniGame
+from misstep._core import JaniGame
+from misstep.record.record import FORMAT
 from misstep.reference.digest import digest
-from misstep.reference.safety import FORMAT
-from misstep.safety.analysis import Fault
+from misstep.safety.evidence import Book
+from misstep.safety.lab import Fault
 from misstep.safety.model import SafetyTask
 
 
 def make_certificate(
+    book: Book,
     task: SafetyTask,
     game: JaniGame,
-    decider: Decider,
+    s: int,
+    /,
     *,
-    radius: int | None,
-    horizon: int | None = None,
-    safe: Sequence[int] = (),
-    not_safe: Sequence[int] = (),
-    faults: Sequence[Fault] = (),
-    trace: Sequence[int] = (),
+    verdict: str,
+    fault: Fault | None = None,
+    **about: object,
 ) -> dict[str, Any]:
-    """Evidence that some states are safe, some are not, and that a run of the policy is unsafe.
+    """The certificate of a state; `about` says where it comes from.
 
-    States are written once, by name and value; everything else refers to their place in that list.
+    `verdict` is `bug`, `cleared` or, where nobody asked about a policy, `safe`. The evidence must be in the
+    book, and its last block made.
     """
-    strategy: dict[int, tuple[int, int | None]] = {}
-    for s in [*safe, *(fault.state for fault in faults)]:
-        if s not in strategy:
-            strategy |= {t: (value, label) for t, value, label in decider.strategy(s, radius)}
-    lines: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for s in [*not_safe, *(fault.outcome for fault in faults)]:
-        for t, budget, answers in decider.refutation(s, radius):
-            lines.setdefault((t, budget), answers)
-    table = _Table(task, game)
-    decisions = {
-        s: game.chosen(s) for s in [*strategy, *(t for t, _ in lines), *trace[:-1]] if not _is_leaf(game, s)
-    }
-    name = [*task.labels, None].__getitem__
-    certificate = {
+    steps = book.steps.get(s)
+    certificate: dict[str, Any] = {
         "format": FORMAT,
         "kind": "safety",
-        "verdict": "bug" if trace else "safe" if safe else "cleared",
-        "radius": radius,
-        "horizon": horizon,
-        "constants": task.constants,
-        "semantics": task.semantics.stated(),
-        "unsafe": task.files.unsafe,
-        "goal": task.files.goal,
-        "decider": decider.algorithm,
-        "safe": table.all(safe),
-        "not_safe": table.all(not_safe),
-        "trace": table.all(trace),
-        "faults": [
-            {
-                "state": table.index(f.state),
-                "action": name(f.action),
-                "outcome": table.index(f.outcome),
-                "alternative": name(f.alternative),
-            }
-            for f in faults
-        ],
-        "decisions": [
-            [table.index(s), None if label is None else name(label)] for s, label in decisions.items()
-        ],
-        "strategy": [
-            [table.index(s), value, None if label is None else name(label)]
-            for s, (value, label) in strategy.items()
-        ],
-        "refutation": [
-            [table.index(s), budget, [[name(label), table.index(t)] for label, t in answers]]
-            for (s, budget), answers in lines.items()
-        ],
-        "states": table.rows,
+        "verdict": verdict,
+        "state": task.state(game, s),
+        "step": game.step(s),
+        "run": None if steps is None else {"outcome": "unsafe", "steps": steps},
+        "fault": None if fault is None else _fault(task, game, fault),
+        **book.question,
+        "evidence": book.digest,
+        **about,
     }
     certificate["sha256"] = digest(certificate)
     return certificate
 
 
-def _is_leaf(game: JaniGame, s: int) -> bool:
-    return game.is_unsafe(s) or game.is_goal(s)
-
-
-class _Table:
-    """The states of a certificate, each once."""
-
-    def __init__(self, task: SafetyTask, game: JaniGame) -> None:
-        self._task, self._game = task, game
-        self._places: dict[int, int] = {}
-        self.rows: list[dict[str, Any]] = []
-
-    def index(self, s: int) -> int:
-        if s not in self._places:
-            self._places[s] = len(self.rows)
-            self.rows.append({"values": self._task.state(self._game, s), "step": self._game.step(s)})
-        return self._places[s]
-
-    def all(self, states: Iterable[int]) -> list[int]:
-        return [self.index(s) for s in states]
+def _fault(task: SafetyTask, game: JaniGame, fault: Fault) -> dict[str, Any]:
+    return {
+        "action": task.labels[fault.action],
+        "outcome": task.state(game, fault.outcome),
+        "step": game.step(fault.outcome),
+        "alternative": task.labels[fault.alternative],
+    }

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from misstep._core import JaniGame, JaniModel, SafetyPolicy
+from misstep._core import Budget, JaniGame, JaniModel, SafetyPolicy
+from misstep.config import Config
 from misstep.errors import InputError
 from misstep.formats.jani import JaniTask, read_task
 
@@ -110,6 +111,11 @@ class SafetyTask:
             by_edge=self.semantics.outcome_mode == "edge",
         )
 
+    @property
+    def shown_fields(self) -> list[str]:
+        """The names in `to_dict`, in order."""
+        return [name for name in self._fields if len(self._locations.get(name, "..")) > 1]
+
     def to_dict(self, values: Sequence[Value]) -> StateDict:
         """Values by name; locations by name, and only of automata that have more than one."""
         state: StateDict = {}
@@ -147,7 +153,9 @@ class SafetyTask:
         """A state of the game as a dictionary."""
         return self.to_dict(game.values(s))
 
-    def start_states(self, game: JaniGame, *, count: int = 1000, seed: int = 0) -> list[int]:
+    def start_states(
+        self, game: JaniGame, *, count: int = 1000, seed: int = 0, budget: Budget | None = None
+    ) -> list[int]:
         """S0: the initial states, the listed ones, and up to `count` drawn from a start condition."""
         initial: list[int] = game.initial()
         start = self.files.start
@@ -156,7 +164,7 @@ class SafetyTask:
         if not isinstance(start, dict):
             raise InputError(f"{self.files.file}: the start condition is not an object")
         if start.get("op") != "states-values":
-            found = game.sample(json.dumps(start), count, seed=seed)
+            found = game.sample(json.dumps(start), count, seed=seed, budget=budget)
             return list(dict.fromkeys([*initial, *found]))
         default, entries = game.values(initial[0]), start.get("values", [])
         where = f"{self.files.file}: start states: $.values"
@@ -187,6 +195,40 @@ class SafetyTask:
             else:
                 state[str(name)] = value
         return {k: v for k, v in state.items() if k in self._index and len(self._locations.get(k, "..")) > 1}
+
+
+def load_model(config: Config) -> SafetyTask:
+    """The model that a configuration names, read as it says."""
+    if config.model is None:
+        raise InputError("there is no JANI model; name one")
+    return SafetyTask.load(
+        config.model,
+        properties=config.properties,
+        name=config.property_name,
+        unsafe=config.unsafe,
+        goal=config.goal,
+        constants=parse_constants(config.constant),
+        semantics=semantics_of(config),
+    )
+
+
+def semantics_of(config: Config) -> Semantics:
+    """How a configuration says that models are read."""
+    return Semantics(**{field.name: getattr(config, field.name) for field in fields(Semantics)})
+
+
+def parse_constants(texts: Sequence[str]) -> dict[str, Any]:
+    """`NAME=VALUE` each; values are JSON: 3, 0.5, true."""
+    constants: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        try:
+            constants[name] = json.loads(value)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise InputError(f"--constant {text!r}: expected NAME=VALUE, the value a number or true or false")
+    return constants
 
 
 def draw(game: JaniGame, s: int, label: int, rng: random.Random) -> int:

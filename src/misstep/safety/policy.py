@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,8 @@ from misstep._core import Mlp, SafetyPolicy, Scorer, python_policy, score_policy
 from misstep.errors import InputError, PolicyError
 from misstep.formats.linear_layers import read_layers
 from misstep.formats.nnet import Interface, read_interface, read_nnet
-from misstep.plugins import split_options
+from misstep.plugins import option
+from misstep.policy import make_policy_part
 from misstep.safety.model import SafetyTask, StateDict
 from misstep.safety.trees import read_trees
 from misstep.support.extras import require_extra
@@ -25,25 +27,105 @@ PolicyFunction = Callable[[StateDict, tuple[str, ...]], str | None]
 
 
 def load_policy(spec: str, task: SafetyTask, *, filter: bool | None = None) -> SafetyPolicy:
-    """`nnet:FILE.jani2nnet` (what it is says the file it names), `python:MODULE:NAME` or `zoo:NAME`.
+    """The policy that users name, such as `nnet:FILE.jani2nnet`, on a task.
 
     `filter` overrides whether only applicable labels are considered. Networks of PyTorch may need
     `,activation=NAME` after the file, see `read_layers`.
     """
-    kind, _, rest = spec.partition(":")
-    if kind in ("nnet", "onnx", "torch", "trees"):
-        file, options = split_options(rest, ["activation"], where=f"policy `{spec}`")
-        return network_policy(Path(file), task, filter=filter, activation=options.get("activation"))
-    if kind == "zoo":
-        return network_policy(zoo_file(rest), task, filter=filter)
-    if kind == "python":
-        module, _, name = rest.partition(":")
+    return policy_part(spec).bind(task, filter=filter)
+
+
+def policy_part(spec: str) -> SafetyPolicyPart:
+    """The part that users name."""
+    part: SafetyPolicyPart = make_policy_part(spec, kind="safety-policy")
+    return part
+
+
+class SafetyPolicyPart(Protocol):
+    """A policy for JANI models as users name it."""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """What the policy is read from, for digests."""
+        ...
+
+    def bind(self, task: SafetyTask, /, *, filter: bool | None = None) -> SafetyPolicy:
+        """The policy on a task; `filter` as for `load_policy`."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Described:
+    """A network or tree ensemble behind a .jani2nnet file, which says what it is."""
+
+    file: Path = option(Path(), "the .jani2nnet file that describes it")
+    activation: str | None = option(None, "between the layers of PyTorch weights, where no file names it")
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The description and the network beside it."""
+        return (self.file, read_interface(self.file).file)
+
+    def bind(self, task: SafetyTask, /, *, filter: bool | None = None) -> SafetyPolicy:
+        """The policy on a task."""
+        return network_policy(self.file, task, filter=filter, activation=self.activation)
+
+
+@dataclass(frozen=True)
+class Nnet(_Described):
+    """A network with ReLU in a .nnet file; evaluated natively."""
+
+
+@dataclass(frozen=True)
+class Onnx(_Described):
+    """A network in an ONNX file; needs the extra `onnx`."""
+
+
+@dataclass(frozen=True)
+class Torch(_Described):
+    """Weights saved by PyTorch or as safetensors; a file or an option names the activation."""
+
+
+@dataclass(frozen=True)
+class Trees(_Described):
+    """A tree ensemble in JSON; evaluated natively."""
+
+
+@dataclass(frozen=True)
+class Zoo:
+    """A policy for one of misstep's own benchmarks, bundled with it."""
+
+    benchmark: str = option("", "the benchmark, such as two_way_line")
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The description and the network beside it."""
+        return _Described(zoo_file(self.benchmark)).files
+
+    def bind(self, task: SafetyTask, /, *, filter: bool | None = None) -> SafetyPolicy:
+        """The policy on a task."""
+        return network_policy(zoo_file(self.benchmark), task, filter=filter)
+
+
+@dataclass(frozen=True)
+class Python:
+    """A Python function of (state, applicable labels) that returns a label or None."""
+
+    function: str = option("", "MODULE:NAME")
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """None: a module may be made of anything."""
+        return ()
+
+    def bind(self, task: SafetyTask, /, *, filter: bool | None = None) -> SafetyPolicy:
+        """The policy on a task; a function sees the applicable labels, so there is nothing to filter."""
+        module, _, name = self.function.partition(":")
         try:
             function = getattr(importlib.import_module(module), name)
-        except (ImportError, AttributeError) as error:
-            raise PolicyError(f"{spec}: {error}") from None
+        except (ImportError, AttributeError, ValueError) as error:
+            raise PolicyError(f"python:{self.function}: {error}; write python:MODULE:NAME") from None
         return function_policy(function, task)
-    raise InputError(f"unknown policy {spec!r}; use nnet:FILE.jani2nnet, python:MODULE:NAME or zoo:NAME")
 
 
 def zoo_file(name: str) -> Path:

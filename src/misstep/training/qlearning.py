@@ -6,16 +6,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from misstep.errors import InputError
 from misstep.formats.linear_layers import Layers
 from misstep.formats.nnet import Interface, write_interface, write_nnet
 from misstep.safety.model import SafetyTask
 from misstep.training.simulator import Rewards, Simulator
 
 Array = NDArray[np.float64]
+MAX_WIDTH = 100_000
 
 
 @dataclass(frozen=True)
@@ -30,9 +33,16 @@ class QSettings:
     memory: int = 20_000
     train_every: int = 2
     copy_every: int = 500
-    checkpoint_every: int = 5000
+    checkpoint_every: int = 2000
     least_exploration: float = 0.05
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not all(0 < size <= MAX_WIDTH for size in self.hidden):
+            raise InputError(f"hidden layers of sizes {self.hidden}: each has 1 to {MAX_WIDTH} units")
+        for name in ("steps", "batch", "memory", "train_every", "copy_every", "checkpoint_every"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} is {getattr(self, name)}; it must be at least 1")
 
 
 class QNetwork:
@@ -41,7 +51,7 @@ class QNetwork:
     def __init__(self, sizes: Sequence[int], rng: np.random.Generator, *, learning_rate: float) -> None:
         self.weights = [rng.normal(0, np.sqrt(2 / a), (b, a)) for a, b in pairwise(sizes)]
         self.biases = [np.zeros(b) for b in sizes[1:]]
-        self._rate, self._time = learning_rate, 0
+        self._rate, self.time = learning_rate, 0
         self._moments = [(np.zeros_like(p), np.zeros_like(p)) for p in (*self.weights, *self.biases)]
 
     def __call__(self, x: Array) -> Array:
@@ -71,12 +81,17 @@ class QNetwork:
         self._adam([*reversed(weight_steps), *reversed(bias_steps)])
 
     def _adam(self, gradients: Sequence[Array]) -> None:
-        self._time += 1
+        self.time += 1
         parameters = (*self.weights, *self.biases)
         for p, g, (m, v) in zip(parameters, gradients, self._moments, strict=True):
             m += 0.1 * (g - m)
             v += 0.001 * (g * g - v)
-            p -= self._rate * (m / (1 - 0.9**self._time)) / (np.sqrt(v / (1 - 0.999**self._time)) + 1e-8)
+            p -= self._rate * (m / (1 - 0.9**self.time)) / (np.sqrt(v / (1 - 0.999**self.time)) + 1e-8)
+
+    @property
+    def arrays(self) -> list[Array]:
+        """Parameters and moments, to be saved and filled again."""
+        return [*self.weights, *self.biases, *(moment for pair in self._moments for moment in pair)]
 
     def copy_from(self, other: QNetwork) -> None:
         """Take over the parameters."""
@@ -84,7 +99,7 @@ class QNetwork:
         self.biases = [b.copy() for b in other.biases]
 
 
-class _Memory:
+class Memory:
     """The latest transitions, drawn from at random."""
 
     def __init__(self, size: int, inputs: int, outputs: int) -> None:
@@ -92,8 +107,15 @@ class _Memory:
         self._action, self._reward = np.zeros(size, np.int64), np.zeros(size)
         self._mask = np.zeros((size, outputs), np.bool_)
         self.count = 0
+        """Transitions so far, those that were overwritten included."""
+
+    @property
+    def arrays(self) -> list[NDArray[Any]]:
+        """All that it holds, to be saved and filled again."""
+        return [self._x, self._next, self._action, self._reward, self._mask]
 
     def add(self, x: Array, action: int, reward: float, following: Array, mask: NDArray[np.bool_]) -> None:
+        """Keeps a transition; the mask says which actions apply after it, none where the episode is over."""
         i = self.count % len(self._x)
         self._x[i], self._action[i], self._reward[i], self._next[i], self._mask[i] = (
             x,
@@ -107,58 +129,85 @@ class _Memory:
     def draw(
         self, rng: np.random.Generator, n: int
     ) -> tuple[Array, NDArray[np.int64], Array, Array, NDArray[np.bool_]]:
+        """So many transitions at random: observations, actions, rewards, what followed, and masks."""
         i = rng.integers(0, min(self.count, len(self._x)), n)
         return self._x[i], self._action[i], self._reward[i], self._next[i], self._mask[i]
 
 
-def train(
-    task: SafetyTask,
-    settings: QSettings,
-    *,
-    rewards: Rewards | None = None,
-    progress: Callable[[int, float], None] | None = None,
-    checkpoint: Callable[[int, Layers, list[str], list[str]], None] | None = None,
-) -> tuple[Layers, list[str], list[str]]:
-    """Train; the layers (on unscaled inputs), the names of the inputs, and the labels of the outputs.
+class QTraining:
+    """A training under way: everything that the next step depends on, so that it can be saved and continued.
 
     Only applicable actions are explored and bootstrapped from, so the network is to be used with the filter.
-    `progress` gets the number of steps and the share of recent episodes that reached the goal; `checkpoint`
-    gets what would be returned, every `checkpoint_every` steps.
     """
-    rng = np.random.default_rng(settings.seed)
-    simulator = Simulator(task, seed=settings.seed, rewards=rewards)
-    sizes = (len(simulator.inputs), *settings.hidden, len(simulator.labels))
-    network = QNetwork(sizes, rng, learning_rate=settings.learning_rate)
-    target = QNetwork(sizes, rng, learning_rate=settings.learning_rate)
-    target.copy_from(network)
-    memory = _Memory(settings.memory, sizes[0], sizes[-1])
-    ends: list[bool] = []
-    s = simulator.reset()
-    for step in range(settings.steps):
-        x, mask = simulator.look(s)
-        explore = max(settings.least_exploration, 1 - 2 * step / settings.steps)
-        if rng.random() < explore:
-            action = int(rng.choice(np.flatnonzero(mask)))
+
+    def __init__(self, task: SafetyTask, settings: QSettings, *, rewards: Rewards | None = None) -> None:
+        self.settings = settings
+        self.rng = np.random.default_rng(settings.seed)
+        self.simulator = Simulator(task, seed=settings.seed, rewards=rewards)
+        sizes = (len(self.simulator.inputs), *settings.hidden, len(self.simulator.labels))
+        self.network = QNetwork(sizes, self.rng, learning_rate=settings.learning_rate)
+        self.target = QNetwork(sizes, self.rng, learning_rate=settings.learning_rate)
+        self.target.copy_from(self.network)
+        self.memory = Memory(settings.memory, sizes[0], sizes[-1])
+        self.ends: list[bool] = []
+        """Whether the latest episodes reached the goal."""
+        self.step = 0
+        """The next one."""
+        self.simulator.reset()
+
+    @property
+    def goal_share(self) -> float:
+        """The share of recent episodes that reached the goal."""
+        return float(np.mean(self.ends)) if self.ends else 0.0
+
+    @property
+    def result(self) -> tuple[Layers, list[str], list[str]]:
+        """The layers (on unscaled inputs), the names of the inputs, and the labels of the outputs."""
+        return _unscaled(self.network, self.simulator), self.simulator.inputs, self.simulator.labels
+
+    def run(
+        self,
+        *,
+        progress: Callable[[int, float], None] | None = None,
+        checkpoint: Callable[[QTraining], None] | None = None,
+    ) -> None:
+        """Trains to the end. `progress` gets the step and the share of recent episodes that reached the goal;
+        `checkpoint` gets the training every `checkpoint_every` steps.
+        """
+        settings = self.settings
+        while self.step < settings.steps:
+            self._act()
+            self._learn()
+            if self.step % settings.copy_every == 0:
+                self.target.copy_from(self.network)
+                if progress is not None and self.ends:
+                    progress(self.step, self.goal_share)
+            self.step += 1
+            if checkpoint is not None and self.step % settings.checkpoint_every == 0:
+                checkpoint(self)
+
+    def _act(self) -> None:
+        """One step in the environment, more and more often the one that the network thinks best."""
+        simulator, settings = self.simulator, self.settings
+        x, mask = simulator.look(simulator.state)
+        explore = max(settings.least_exploration, 1 - 2 * self.step / settings.steps)
+        if self.rng.random() < explore:
+            action = int(self.rng.choice(np.flatnonzero(mask)))
         else:
-            action = int(np.argmax(np.where(mask, network(x[None])[0], -np.inf)))
+            action = int(np.argmax(np.where(mask, self.network(x[None])[0], -np.inf)))
         reward, over = simulator.step(action)
         following, next_mask = simulator.look(simulator.state)
-        memory.add(x, action, reward, following, next_mask if not over else np.zeros_like(next_mask))
-        s = simulator.state
+        self.memory.add(x, action, reward, following, next_mask if not over else np.zeros_like(next_mask))
         if over or simulator.steps >= simulator.max_steps:
-            ends.append(simulator.is_goal())
-            s = simulator.reset()
-        if memory.count >= settings.batch and step % settings.train_every == 0:
-            xs, actions, paid, nexts, masks = memory.draw(rng, settings.batch)
-            best = np.where(masks, target(nexts), -np.inf).max(1)
-            network.fit(xs, actions, paid + settings.discount * np.where(masks.any(1), best, 0.0))
-        if step % settings.copy_every == 0:
-            target.copy_from(network)
-            if progress is not None and ends:
-                progress(step, float(np.mean(ends[-100:])))
-        if checkpoint is not None and (step + 1) % settings.checkpoint_every == 0:
-            checkpoint(step + 1, _unscaled(network, simulator), simulator.inputs, simulator.labels)
-    return _unscaled(network, simulator), simulator.inputs, simulator.labels
+            self.ends = [*self.ends[-99:], simulator.is_goal()]
+            simulator.reset()
+
+    def _learn(self) -> None:
+        settings = self.settings
+        if self.memory.count >= settings.batch and self.step % settings.train_every == 0:
+            xs, actions, paid, nexts, masks = self.memory.draw(self.rng, settings.batch)
+            best = np.where(masks, self.target(nexts), -np.inf).max(1)
+            self.network.fit(xs, actions, paid + settings.discount * np.where(masks.any(1), best, 0.0))
 
 
 def _unscaled(network: QNetwork, simulator: Simulator) -> Layers:

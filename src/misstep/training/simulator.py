@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from misstep.errors import InputError
 from misstep.safety.model import SafetyTask, draw
 
 
@@ -58,8 +61,31 @@ class Simulator:
             self.state = self._rng.choice(self._starts)
             if not self.is_over(self.state):
                 break
+        else:
+            raise InputError(f"{self.task.files.file}: every start state is an end already; nothing to learn")
         self.steps = 0
         return self.state
+
+    def snapshot(self) -> dict[str, Any]:
+        """All that the next steps depend on, as plain data.
+
+        Outcomes are drawn in the order of the states' numbers, so the numbers are kept with the states.
+        """
+        return {
+            "states": [self._game.values(s) for s in range(len(self._game))],
+            "state": self.state,
+            "steps": self.steps,
+            "random": self._rng.getstate(),
+        }
+
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Goes on where `snapshot` was made; ValueError where the model is another one."""
+        for number, values in enumerate(snapshot["states"]):
+            if self._game.add(values) != number:
+                raise ValueError("the states of the model are not those that were saved")
+        self.state, self.steps = snapshot["state"], snapshot["steps"]
+        version, numbers, gauss = snapshot["random"]
+        self._rng.setstate((version, tuple(numbers), gauss))
 
     def is_over(self, s: int) -> bool:
         """Unsafe, goal or dead end."""

@@ -1,0 +1,1 @@
+"""Tasks, models, generators and trained policies that come with misstep."""

@@ -1,0 +1,1 @@
+"""Deciders: algorithms that say whether a state of a safety game is r-safe, and prove it."""

@@ -1,0 +1,1 @@
+"""Fuzzers: how pools of test states are made."""

@@ -1,0 +1,56 @@
+"""What the trusted checker said of the certificates of a record, and which certificates there are."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from misstep.errors import InputError
+from misstep.record.record import BUGS, CLEARED, Record
+from misstep.reference.checked import Checked
+
+
+@dataclass(slots=True)
+class Verified:
+    """What the checker said of the certificates of a record."""
+
+    valid: int = 0
+    by_search: int = 0
+    """Valid ones whose verdict rests on the word of a search."""
+    invalid: list[dict[str, str]] = field(default_factory=list)
+    """`certificate` and `reason` of each that proves nothing."""
+
+    words: Counter[str] = field(default_factory=Counter)
+    """What the checker had to believe, with the number of certificates that rest on it."""
+
+    def add(self, checked: Checked) -> None:
+        """Counts a certificate that was accepted."""
+        self.valid += 1
+        self.by_search += checked.rests_on_search
+        self.words.update({word.split(":")[0] for word in checked.words})
+
+    @property
+    def certificates(self) -> int:
+        """How many there are."""
+        return self.valid + len(self.invalid)
+
+    def as_json(self) -> dict[str, Any]:
+        """As `misstep verify --json` prints it."""
+        return {
+            "certificates": self.certificates,
+            "valid": self.valid,
+            "invalid": self.invalid,
+            "by_search": self.by_search,
+            "words": dict(self.words),
+        }
+
+
+def certificates(record: Record) -> Iterator[tuple[str, str, Any]]:
+    """Name, verdict to be proven and certificate of each; what cannot be read is None."""
+    for file in record.store.names(BUGS):
+        try:
+            yield file.removesuffix(".json"), "bug", record.bug_named(file)
+        except InputError:
+            yield file.removesuffix(".json"), "bug", None
+    for certificate in record.store.lines(CLEARED):
+        yield f"cleared {certificate.get('id')}", "cleared", certificate

@@ -1,0 +1,76 @@
+"""The result of a test on a JANI model as JSON (INTERFACE.md) and as a few lines for people."""
+
+from typing import Any
+
+from misstep.reports.report import Report
+
+
+def safety_json(report: Report) -> dict[str, Any]:
+    """The JSON object of `misstep safety test`."""
+    started, found = report.tally.started, report.finished
+    extra, seconds = found.extra, found.seconds
+    result: dict[str, Any] = {
+        "task": None if started is None else started.task,
+        "policy": None if started is None else started.policy,
+        "seed": None if started is None else started.seed,
+        "runs": found.runs,
+        "unsafe_runs": found.unsafe_runs,
+        "outcomes": extra.get("outcomes", {}),
+        "states": found.tested,
+        "bugs": found.bugs,
+        "faults": found.faults,
+        "possible_faults": extra.get("possible_faults", 0),
+        "cleared": found.cleared,
+        "unknown": found.unknown,
+        "families": len(found.families),
+        "limits_hit": list(found.limits_hit),
+        "out_of_bounds": extra.get("out_of_bounds", 0),
+        "expanded": extra.get("expanded", 0),
+        "seconds": {
+            "fuzz": seconds.get("fuzz", 0.0),
+            "decide": seconds.get("oracle", 0.0),
+            "total": seconds.get("total", 0.0),
+        },
+        "warnings": report.tally.warnings,
+        "out": None if report.record.path is None else str(report.record.path),
+    }
+    if "shield" in extra:
+        result["shield"] = extra["shield"]
+    return result
+
+
+def safety_lines(report: Report) -> list[str]:
+    """The counts for people."""
+    found, extra = report.finished, report.finished.extra
+    ends = ", ".join(f"{count} {_END.get(name, name)}" for name, count in extra.get("outcomes", {}).items())
+    lines = [
+        f"{found.unsafe_runs} of {found.runs} runs are unsafe; {found.tested} states on them were tested",
+        f"bugs      {found.bugs}: a safe course exists, the policy can leave it",
+        f"faults    {found.faults}: decisions after which nobody can avoid unsafe states",
+        f"cleared   {found.cleared}: proven that no safe course exists",
+        f"unknown   {found.unknown}: neither was proven",
+    ]
+    if ends:
+        lines.append(f"runs      {ends}")
+    if possible := extra.get("possible_faults"):
+        lines.append(f"possible  {possible} more faults, where a limit was hit")
+    if found.limits_hit:
+        lines.append(f"limits    {', '.join(found.limits_hit)}")
+    if out_of_bounds := extra.get("out_of_bounds"):
+        lines.append(f"bounds    real values left them {out_of_bounds} times")
+    if shield := extra.get("shield"):
+        lines.append(
+            f"shield    {shield['unsafe_without']} unsafe runs without it, {shield['unsafe_with']} with it; "
+            f"{shield['interventions']} interventions in {shield['steps']} steps"
+        )
+    return lines
+
+
+_END = {
+    "goal": "to the goal",
+    "cut-off": "cut off",
+    "look-ahead": "ended by the limit on look-ahead",
+    "dead-end": "to a state without actions",
+    "stuck": "where the policy gives no applicable action",
+    "safe": "seen to be safe for ever",
+}

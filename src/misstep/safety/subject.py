@@ -1,0 +1,266 @@
+"""A policy on a JANI model as a subject of tests: unsafe runs, their states, faults, certificates."""
+
+import hashlib
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+from misstep._core import Budget, SafetyPolicy
+from misstep.errors import InputError, PolicyError
+from misstep.events import Family, Misstep, Ran, Warned
+from misstep.judge import Judgement, Verdict
+from misstep.lab import Known
+from misstep.oracle import Panel
+from misstep.plugins import make_part
+from misstep.record.record import MODEL
+from misstep.safety.certificate import make_certificate
+from misstep.safety.fuzzers import BoundFuzzer, SafetyFuzzerPart
+from misstep.safety.lab import DeciderOracle, DeciderPart, Fault, ModelCase, ModelLab, ModelRun, ModelState
+from misstep.safety.model import SafetyTask, load_model
+from misstep.safety.policy import PolicyFunction, function_policy, policy_part
+from misstep.safety.shield import ShieldReport, measure
+from misstep.subject import Clock, Finding, Tell
+
+if TYPE_CHECKING:
+    from misstep.session import Session
+
+DEFAULT_FUZZER = "greedy"
+# A policy that fails in so many runs, and in none of them answers, is given up.
+_FAILURES = 10
+_LIMITS = ("seconds", "memory", "stopped", "expansions")
+
+
+class NoClock:
+    """Policies are asked inside the native game, which does not look at the clock."""
+
+    policy_seconds = 0.0
+
+
+@dataclass(slots=True, kw_only=True)
+class ModelSubject:
+    """One policy on one model. A case is a state on an unsafe run, from the end of the run to its start."""
+
+    lab: ModelLab
+    fuzzer: BoundFuzzer
+    runs: int
+    start_states: int
+    max_steps: int
+    seed: int
+    shield: bool = False
+    write: Callable[[dict[str, Any]], None] = lambda block: None
+    """Keeps evidence; called before the certificates that refer to it are made."""
+    panel: Panel[ModelState, ModelCase] = field(init=False)
+    meter: NoClock = field(default_factory=NoClock)
+    outcomes: Counter[str] = field(default_factory=Counter)
+    """How many runs ended in which way."""
+    _shield: ShieldReport | None = None
+    _cases: int = 0
+    _faults: dict[int, Fault] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        objective = make_part("objective", "quantitative")  # safe costs nothing, unsafe costs infinity
+        self.panel = Panel(self.lab, [(self.lab.name, DeciderOracle(self.lab))], objective=objective)
+
+    def cases(self, clock: Clock, tell: Tell, /) -> Iterator[ModelCase]:
+        """Draws runs of the policy; the states of unsafe ones that were no case before."""
+        lab, rng = self.lab, random.Random(self.seed)
+        starts = lab.task.start_states(lab.game, count=self.start_states, seed=self.seed, budget=lab.budget)
+        for number in range(self.runs):
+            begin = time.perf_counter()
+            outcome, run = self._run(starts[rng.randrange(len(starts))], tell)
+            clock.fuzz += time.perf_counter() - begin
+            if outcome in _LIMITS:  # with more time it would be another run
+                lab.limits_hit.add(outcome)
+                return
+            self.outcomes[outcome] += 1
+            tell(Ran(run=number, outcome=outcome, steps=len(run) - 1))
+            if outcome == "unsafe":
+                yield from self._on_run(run)
+            if self.outcomes["failed"] == self.outcomes.total() == _FAILURES:
+                lab.limits_hit.add("policy")
+                return
+        if self.shield:
+            self._shield = self._behind_shield(starts)
+
+    def find(
+        self,
+        case: ModelCase,
+        judgement: Judgement,
+        known: Known[ModelState],
+        about: Mapping[str, Any],
+        /,
+    ) -> Finding:
+        """The fault, if the decision in this very state is one, and the certificate."""
+        s = case.state.number
+        fault = None
+        if judgement.verdict is not Verdict.CLEARED:
+            fault = self.lab.fault(s, self.lab.book.following[s])
+        if fault is not None:
+            self._faults[s] = fault
+            lost = self.lab.claim(self.lab.state(fault.outcome))
+            if lost is not None:
+                self.lab.enter(lost)
+        if (block := self.lab.book.block()) is not None:
+            self.write(block)
+        certificate = None
+        if judgement.verdict is not Verdict.UNKNOWN:
+            certificate = make_certificate(
+                self.lab.book,
+                self.lab.task,
+                self.lab.game,
+                s,
+                verdict=str(judgement.verdict),
+                fault=fault,
+                decider=self.lab.name,
+                **about,
+            )
+        return Finding(
+            judgement=judgement,
+            best=known.bound,
+            fault=None if fault is None else self._misstep(fault),
+            certificate=certificate,
+        )
+
+    def families(self, bugs: list[tuple[ModelCase, Finding]], /) -> tuple[Family, ...]:
+        """Bugs whose runs leave the safe states by the same action, with the same one being safe."""
+        groups: dict[tuple[str | None, str | None], list[ModelCase]] = {}
+        for case, _ in bugs:
+            fault = self._fault_ahead(case.state.number)
+            misstep = None if fault is None else self._misstep(fault)
+            key = (None, None) if misstep is None else (misstep.action, misstep.better)
+            groups.setdefault(key, []).append(case)
+        found = [
+            Family(
+                outcome="unsafe",
+                schema=action,
+                region=0,
+                members=tuple(case.id for case in cases),
+                representative=min(cases, key=lambda case: (case.run.steps, case.id)).id,
+            )
+            for (action, _), cases in groups.items()
+        ]
+        return tuple(sorted(found, key=lambda family: (-len(family.members), family.representative)))
+
+    def summary(self, bugs: list[tuple[ModelCase, Finding]], /) -> dict[str, Any]:
+        """How runs ended, what the deciders and the shield did."""
+        extra: dict[str, Any] = {
+            "outcomes": dict(sorted(self.outcomes.items())),
+            "possible_faults": len(self.lab.possible_faults),
+            "out_of_bounds": self.lab.game.out_of_bounds,
+            "expanded": self.lab.decider.expanded,
+        }
+        if self._shield is not None:
+            extra["shield"] = asdict(self._shield)
+        return {"extra": extra}
+
+    def _run(self, start: int, tell: Tell) -> tuple[str, list[int]]:
+        """A run, with its outcome in words that do not depend on the fuzzer."""
+        try:
+            end, run = self.fuzzer.run(start, budget=self.lab.budget)
+        except PolicyError as error:
+            if not self.outcomes["failed"]:
+                tell(Warned(text=str(error)))
+            return "failed", [start]
+        if end != "exhausted":
+            return {"max_steps": "cut-off", "max_lookahead": "look-ahead"}.get(end, end), run
+        game, last = self.lab.game, run[-1]
+        if game.is_goal(last):
+            return "goal", run
+        moves = game.moves(last)
+        if not moves:
+            return "dead-end", run
+        return ("stuck" if moves[0][1] else "safe"), run  # safe: all that the policy can reach was seen
+
+    def _on_run(self, run: list[int]) -> Iterator[ModelCase]:
+        book = self.lab.book
+        for s, following in zip(reversed(run[:-1]), reversed(run), strict=False):
+            if s not in book.following:
+                book.add_step(s, following)
+                case = ModelCase(self._cases, self.lab.state(s), ModelRun(book.steps[s]))
+                self._cases += 1
+                yield case
+
+    def _fault_ahead(self, s: int) -> Fault | None:
+        """The first fault on the run from a state on."""
+        following = self.lab.book.following
+        while s in following:
+            if s in self._faults:
+                return self._faults[s]
+            s = following[s]
+        return None
+
+    def _misstep(self, fault: Fault) -> Misstep:
+        labels = self.lab.task.labels
+        return Misstep(step=0, action=labels[fault.action], better=labels[fault.alternative])
+
+    def _behind_shield(self, starts: list[int]) -> ShieldReport:
+        """The time is for testing; what the shield does with the rest of the test's findings comes after."""
+        lab = self.lab
+        shielded = ModelLab(
+            task=lab.task,
+            game=lab.game,
+            decider=lab.decider,
+            horizon=lab.horizon,
+            max_expansions=lab.max_expansions,
+        )
+        return measure(shielded, starts, runs=self.runs, max_steps=self.max_steps, seed=self.seed)
+
+
+def open_model(session: "Session", budget: Budget) -> ModelSubject:
+    """Loads the model and the policy that a session names, and begins its record."""
+    task = load_model(session.config)
+    policy, digests = _policy(session, task)
+    config = session.config
+    digests["model_sha256"] = hashlib.sha256(task.files.model.encode()).hexdigest()
+    part: DeciderPart = make_part("decider", config.decider)
+    fuzzer: SafetyFuzzerPart = make_part("safety-fuzzer", config.fuzzer or DEFAULT_FUZZER)
+    game = task.game(policy, horizon=config.horizon)
+    lab = ModelLab(
+        task=task,
+        game=game,
+        decider=part.bind(game),
+        name=part.name,
+        budget=budget,
+        seed=config.seed,
+        radius=config.radius,
+        horizon=config.horizon,
+        max_expansions=part.max_expansions,
+    )
+    session.begin_record(digests, {MODEL: task.files.model})
+    session.record.evidence(lab.book.header)
+    session.tell(session.started((config.decider,)))
+    return ModelSubject(
+        lab=lab,
+        fuzzer=fuzzer.bind(game, max_steps=config.longest_run, seed=config.seed),
+        runs=config.runs,
+        start_states=config.start_states,
+        max_steps=config.longest_run,
+        seed=config.seed,
+        shield=config.shield,
+        write=session.record.evidence,
+    )
+
+
+def _policy(session: "Session", task: SafetyTask) -> tuple[SafetyPolicy, dict[str, str]]:
+    """The policy: an object, the one that the configuration names, or the one that the property names."""
+    config = session.config
+    if session.policy is not None:
+        if not callable(session.policy):
+            raise InputError(
+                "a policy for a JANI model is a text or a function of (state, applicable labels)"
+            )
+        return function_policy(cast(PolicyFunction, session.policy), task), {}
+    if not config.policy:
+        network = task.files.network
+        if network is None or not network.is_file():
+            raise InputError(
+                f"{task.files.file}: there is no policy to test; give one with --policy, such as nnet:FILE"
+            )
+        session.config = config = config.replace(policy=f"nnet:{network.resolve()}")
+    part = policy_part(config.policy)
+    policy = part.bind(task, filter=config.filter)
+    digests = [hashlib.sha256(file.read_bytes()).hexdigest() for file in part.files]
+    return policy, {"policy_sha256": " ".join(digests)} if digests else {}

@@ -1,0 +1,150 @@
+"""Kills commands at random moments and resumes them: nothing reported is lost, the result is the same.
+
+`python -m tests.integration.kills 300` kills so often; the tests do it a few times.
+"""
+
+import json
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from misstep.events import timeless
+from tests.integration.cli import command
+
+TASKS = Path(__file__).parents[1] / "tasks"
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A command that writes to `out`; `result` is what must be the same after any number of kills."""
+
+    name: str
+    arguments: tuple[str, ...]
+    result: Callable[[Path], object]
+    resume: str = "--resume"
+    reported: Callable[[str, Path], None] = lambda output, out: None
+    """Checks that what the command printed before it was killed is in `out`."""
+
+
+def record(out: Path) -> object:
+    """The events without times, the certificates, the pool."""
+    lines = [timeless(json.loads(line)) for line in (out / "events.jsonl").read_text().splitlines()]
+    bugs = {path.name: _placeless(path.read_text()) for path in sorted((out / "bugs").glob("*.json"))}
+    rest = [(out / name) for name in ("cleared.jsonl", "pool.jsonl", "evidence.jsonl")]
+    return lines, bugs, [_placeless(path.read_text()) if path.exists() else None for path in rest]
+
+
+def _placeless(text: str) -> str:
+    """Certificates name the directory, and so does their digest."""
+    return re.sub(r'"(replay|sha256)": "[^"]*"', "", text)
+
+
+def reported_bugs(output: str, out: Path) -> None:
+    """Every bug that was shown has its certificate and its event."""
+    shown = set(re.findall(r"^bug (\d+):", output, re.MULTILINE))
+    if not shown:
+        return
+    events = [
+        json.loads(line) for line in (out / "events.jsonl").read_text().splitlines() if line.endswith("}")
+    ]
+    known = {str(event["id"]) for event in events if event.get("verdict") == "bug"}
+    assert shown <= known, f"shown, but not in the log: {sorted(shown - known)}"
+    for number in shown:
+        json.loads((out / "bugs" / f"{number}.json").read_text())
+
+
+def jobs(folder: Path) -> list[Job]:
+    """`test`, `fuzz`, `safety test` and `train`."""
+    domain, problem = str(TASKS / "ferry" / "domain.pddl"), str(TASKS / "ferry" / "p03.pddl")
+    model = folder / "line.jani"
+    subprocess.run([*command(), "safety", "generate", "two_way_line", "--out", str(model)], check=True)
+    task, hadd, ff = (domain, problem), ("--policy", "heuristic:hadd"), ("--policy", "heuristic:ff")
+    line = ("--policy", "zoo:two_way_line", "--runs", "60")
+    return [
+        Job("test", ("test", *task, *hadd, "--pool", "40"), record, reported=reported_bugs),
+        Job("fuzz", ("fuzz", *task, *ff, "--bias", "surface", "--pool", "400"), lambda out: out.read_text()),
+        Job("safety test", ("safety", "test", str(model), *line), record, reported=reported_bugs),
+        Job("train", ("train", "mlp", str(model), "--steps", "3000", "--hidden", "8"), network),
+    ]
+
+
+def network(out: Path) -> object:
+    """The weights beside the file that describes them."""
+    return out.with_suffix(".nnet").read_text()
+
+
+@dataclass
+class Tried:
+    """What happened to one job."""
+
+    kills: int = 0
+    resumed: int = 0
+    seconds: float = field(default=0.0)
+
+
+def out_of(job: Job, folder: Path, number: int) -> Path:
+    suffix = {"fuzz": ".jsonl", "train": ".jani2nnet"}.get(job.name, "")
+    return folder / f"{job.name.replace(' ', '-')}-{number}{suffix}"
+
+
+def undisturbed(job: Job, folder: Path) -> tuple[object, float]:
+    """The result of a run that nobody disturbs, and how long it takes."""
+    out = out_of(job, folder, 0)
+    begin = time.perf_counter()
+    done = subprocess.run([*command(), *job.arguments, "--out", str(out)], capture_output=True, check=False)
+    assert done.returncode in (0, 1), done.stderr.decode()
+    return job.result(out), time.perf_counter() - begin
+
+
+def disturb(job: Job, folder: Path, number: int, rng: random.Random, seconds: float, *, most: int) -> int:
+    """Kills and resumes until the job is through; the number of kills. At most `most` kills."""
+    out, kills, started = out_of(job, folder, number), 0, False
+    while True:
+        resume = [job.resume] if started else []
+        process = subprocess.Popen(
+            [*command(), *job.arguments, *resume, "--out", str(out)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        )  # fmt: skip
+        started = True
+        try:
+            if kills >= most:
+                output, errors = process.communicate(timeout=600)
+            else:
+                output, errors = process.communicate(timeout=rng.uniform(0.05, 1.0) * seconds)
+        except subprocess.TimeoutExpired:
+            process.send_signal(rng.choice(SIGNALS))
+            kills += 1
+            output, errors = process.communicate(timeout=120)
+            job.reported(output, out)
+            continue
+        assert process.returncode in (0, 1), errors
+        return kills
+
+
+def campaign(kills: int, *, seed: int = 0) -> dict[str, Tried]:
+    """Spreads so many kills over all jobs."""
+    rng, found = random.Random(seed), dict[str, Tried]()
+    with tempfile.TemporaryDirectory(prefix="kills-") as name:
+        folder = Path(name)
+        for job in jobs(folder):
+            tried = found.setdefault(job.name, Tried())
+            expected, tried.seconds = undisturbed(job, folder)
+            while tried.kills < kills / 4:
+                tried.resumed += 1
+                left = max(1, min(5, round(kills / 4 - tried.kills)))
+                tried.kills += disturb(job, folder, tried.resumed, rng, tried.seconds, most=left)
+                assert job.result(out_of(job, folder, tried.resumed)) == expected, f"{job.name} differs"
+    return found
+
+
+if __name__ == "__main__":
+    for title, tried in campaign(int(sys.argv[1]) if len(sys.argv) > 1 else 300).items():
+        print(f"{title}: {tried.kills} kills in {tried.resumed} runs, all ended as the undisturbed one")

@@ -1,0 +1,9 @@
+"""A few kills at random moments; `python -m tests.integration.kills 300` makes as many as one likes."""
+
+from tests.integration.kills import campaign
+
+
+def test_killed_and_resumed_is_undisturbed() -> None:
+    found = campaign(8, seed=1)
+    assert set(found) == {"test", "fuzz", "safety test", "train"}
+    assert all(tried.kills >= 2 for tried in found.values())

@@ -1,0 +1,72 @@
+"""The decision at fault, on tasks small enough to know it."""
+
+import math
+
+import pytest
+
+import misstep
+from misstep._core import PolicyGraph, State
+from misstep.claim import plan_claim
+from misstep.explain.fault import Fault, localise
+from misstep.lab import Lab
+from misstep.oracle import open_case
+from misstep.pool import PoolEntry
+
+DOMAIN = """(define (domain steps) (:requirements :strips :typing :action-costs) (:types place)
+  (:predicates (at ?p - place) (road ?a ?b - place)) (:functions (length ?a ?b - place) (total-cost))
+  (:action go :parameters (?a ?b - place) :precondition (and (at ?a) (road ?a ?b))
+    :effect (and (not (at ?a)) (at ?b) (increase (total-cost) (length ?a ?b)))))"""
+ROADS = {"s a": 1, "a g": 1, "s b": 1, "b g": 5, "b a": 1, "a trap": 1, "a s": 1}
+MAP = " ".join(f"(road {road}) (= (length {road}) {cost})" for road, cost in ROADS.items())
+PROBLEM = f"""(define (problem p) (:domain steps) (:objects s a b g trap - place)
+  (:init (at s) (= (total-cost) 0) {MAP})
+  (:goal (at g)) (:metric minimize (total-cost)))"""
+
+
+@pytest.fixture(scope="module")
+def task() -> misstep.Task:
+    return misstep.load(DOMAIN, PROBLEM)
+
+
+def place(state: State) -> str:
+    return state.facts[0].strip("()").split()[1]
+
+
+def fault_of(task: misstep.Task, moves: dict[str, str | None]) -> tuple[Lab, Fault | None, str]:
+    """Where a policy goes wrong that walks so; None stands for no answer."""
+
+    def choose(state: State) -> misstep.Action | None:
+        to = moves[place(state)]
+        return None if to is None else task.action(f"(go {place(state)} {to})")
+
+    lab = Lab(task=task, graph=PolicyGraph(task, misstep.per_state(choose)))
+    start = task.initial_state
+    case = open_case(lab, PoolEntry(0, start), lab.run([start])[0])
+    lab.enter(plan_claim(start, misstep.search(task, "astar:blind").plan, "test"))
+    return lab, localise(lab, case), case.run.outcome
+
+
+@pytest.mark.parametrize(
+    ("moves", "outcome", "step", "action"),
+    [
+        ({"s": "b", "b": "g"}, "solved", 0, "(go s b)"),  # costs 6 where 2 are enough
+        ({"s": "a", "a": "trap", "trap": None}, "dead-end", 1, "(go a trap)"),
+        ({"s": "a", "a": "s"}, "loop", 1, "(go a s)"),
+        ({"s": "a", "a": None}, "stuck", 1, None),
+        ({"s": None}, "stuck", 0, None),
+    ],
+)
+def test_the_first_wrong_decision(
+    task: misstep.Task, moves: dict[str, str | None], outcome: str, step: int, action: str | None
+) -> None:
+    _, fault, found = fault_of(task, moves)
+    assert found == outcome and fault is not None
+    assert (fault.step, None if fault.action is None else fault.action.name) == (step, action)
+    assert fault.note.step == step and fault.as_json()["better"] == fault.witness[0].name
+    assert fault.schema == (None if action is None else "go")
+
+
+def test_a_good_run_has_none(task: misstep.Task) -> None:
+    lab, fault, outcome = fault_of(task, {"s": "a", "a": "g"})
+    assert outcome == "solved" and fault is None
+    assert lab.best(task.initial_state).hi == 2 < math.inf

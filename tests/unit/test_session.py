@@ -1,0 +1,157 @@
+"""A session: what it yields, what it records, how it ends."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from itertools import pairwise
+
+import pytest
+
+import misstep
+from misstep.budget import StopFlag
+from misstep.config import Config
+from misstep.errors import InputError
+from misstep.events import Event, Finished, Judged, PoolGrown, Started, Warned
+from misstep.record.record import BUGS, CLEARED, POOL, Record
+from misstep.record.verify import verify_record
+from misstep.session import Session
+from misstep.task import Task
+
+
+@pytest.fixture(scope="module")
+def task() -> Task:
+    with as_file(files("misstep") / "bundled" / "courier") as folder:
+        return misstep.load(folder / "domain.pddl", folder / "problem.pddl")
+
+
+def run(session: Session) -> list[Event]:
+    return list(session.events())
+
+
+def test_the_stream(task: Task) -> None:
+    session = Session(Config(policy="zoo:courier", pool=12, seed=5), task=task)
+    events = run(session)
+    assert isinstance(events[0], Started) and isinstance(events[-1], Finished)
+    assert sum(isinstance(event, PoolGrown) for event in events) == 1
+    judged = [event for event in events if isinstance(event, Judged)]
+    assert [event.id for event in judged] == list(range(12))
+    assert all(0 <= a.at <= b.at and a.effort <= b.effort for a, b in pairwise(judged))
+    logged = list(session.record.events())
+    assert logged == [event for event in events if not isinstance(event, PoolGrown)]
+
+
+def test_everything_reported_is_in_the_record_before(task: Task) -> None:
+    session = Session(Config(policy="zoo:courier", pool=20), task=task)
+    for event in session.events():
+        if isinstance(event, Judged):
+            store = session.record.store
+            assert event.id < len(store.lines(POOL))
+            if event.verdict == "bug":
+                assert f"{event.id}.json" in store.names(BUGS)
+            if event.verdict == "cleared":
+                assert store.lines(CLEARED)[-1]["id"] == str(event.id)
+            assert session.tally.judged[event.id] == event
+    assert verify_record(session.record).invalid == []
+
+
+def test_landmarks_alone_end_what_they_settle(task: Task) -> None:
+    """Once the panel went on after them, since the lab had the claim before it was made."""
+    asked: list[int] = []
+
+    @dataclass(frozen=True)
+    class Spy:
+        """Notes which states it is asked about."""
+
+        name = "spy"
+
+        def bind(self, lab: misstep.Lab, /) -> "Spy":
+            return self
+
+        def claims(self, case: misstep.Case, /) -> Sequence[object]:
+            asked.append(case.id)
+            return ()
+
+    from misstep.oracle import make_oracles
+
+    parts = {"oracle": [*make_oracles(["landmarks"]), Spy()]}
+    session = Session(Config(policy="zoo:courier", pool=30), task=task, parts=parts)
+    run(session)
+    cleared = [event for event in session.tally.judged.values() if event.verdict == "cleared"]
+    assert cleared and all(event.oracle == "landmarks" for event in cleared)
+    assert not {event.id for event in cleared} & set(asked) and asked
+
+
+def test_a_stop_flag_ends_it(task: Task) -> None:
+    stop = StopFlag()
+    session = Session(Config(policy="zoo:courier", pool=50), task=task, stop=stop)
+    for event in session.events():
+        if isinstance(event, Judged) and event.id == 3:
+            stop.set()
+    assert session.tally.finished is not None
+    assert "stopped" in session.tally.finished.limits_hit
+    assert session.tally.finished.tested <= 5
+
+
+def test_an_interrupt_is_recorded(task: Task) -> None:
+    calls = 0
+
+    def policy(states: misstep.StateBatch) -> list[None]:
+        nonlocal calls
+        calls += 1
+        if calls > 3:
+            raise KeyboardInterrupt
+        return [None] * len(states)
+
+    session = Session(Config(policy="object:policy", pool=40, recheck=False), task=task, policy=policy)
+    with pytest.raises(KeyboardInterrupt):
+        run(session)
+    assert session.tally.finished is not None and "interrupted" in session.tally.finished.limits_hit
+    assert list(session.record.events())[-1] == session.tally.finished
+
+
+def test_a_slow_policy_has_results_when_the_time_is_over(task: Task) -> None:
+    def slow(states: misstep.StateBatch) -> list[misstep.Action]:
+        time.sleep(0.02 * len(states))
+        return [task.applicable(state)[0] for state in states]
+
+    config = Config(policy="object:slow", pool=200, seconds=2.0, recheck=False)
+    session = Session(config, task=task, policy=slow)
+    run(session)
+    assert session.tally.finished is not None
+    assert 0 < session.tally.finished.tested < 200
+    assert "seconds" in session.tally.finished.limits_hit
+
+
+def test_a_policy_that_fails_everywhere_is_given_up(task: Task) -> None:
+    def broken(states: misstep.StateBatch) -> list[None]:
+        raise RuntimeError("CUDA out of memory")
+
+    session = Session(Config(policy="object:broken", pool=100, recheck=False), task=task, policy=broken)
+    events = run(session)
+    finished = session.tally.finished
+    assert finished is not None and finished.bugs == 0 and finished.failed == finished.tested < 100
+    warnings = [event.text for event in events if isinstance(event, Warned)]
+    assert any("CUDA out of memory" in text and "given up" in text for text in warnings)
+
+
+def test_a_policy_is_needed(task: Task) -> None:
+    with pytest.raises(InputError, match="no policy to test"):
+        run(Session(Config(), task=task))
+    with pytest.raises(InputError, match="no task to test"):
+        run(Session(Config(policy="heuristic:ff")))
+
+
+def test_limits_of_the_translator_are_an_outcome() -> None:
+    with as_file(files("misstep") / "bundled" / "courier") as folder:
+        config = Config(
+            domain=folder / "domain.pddl",
+            problem=folder / "problem.pddl",
+            policy="zoo:courier",
+            seconds=0.001,
+        )
+        session = Session(config, record=Record.in_memory())
+        run(session)
+    assert session.tally.finished is not None
+    assert session.tally.finished.limits_hit == ("translate: seconds",)
+    assert session.tally.finished.tested == 0
