@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PYTEST := $(BIN)/python -m pytest
 JOBS ?= 2
 
-.PHONY: demo test check bench sanitize fuzz format build clean
+.PHONY: demo test check bench sanitize fuzz format build clean golden
 .DEFAULT_GOAL := test
 
 $(VENV)/.tools: pyproject.toml
@@ -36,6 +36,11 @@ demo: $(VENV)/.built
 
 test: $(VENV)/.built $(VENV)/.peers
 	$(PYTEST) -n $(JOBS) -q
+
+# The screens of all commands once more; look at what changed before you commit it.
+golden: $(VENV)/.built
+	MISSTEP_UPDATE_GOLDEN=1 $(PYTEST) -q tests/integration/test_screens.py
+	git diff --stat tests/golden/screens
 
 # Many more random tasks than `make test`, from a fresh seed; repeat with SEED=... TASKS=...
 fuzz: $(VENV)/.built

@@ -41,7 +41,9 @@ class Check:
 def doctor(*, json: Json = False) -> int:
     """Check the installation: Python, the native core, the translator, optional extras, the machine.
 
-    Exit code 0 means that everything needed works. Example: misstep doctor
+    Exit code 0 means that everything needed works.
+
+    Example: misstep doctor
     """
     with StatusLine("checking the installation", quiet=json):
         checks = [_python(), _core(), _translator(), *_extras(), _machine()]

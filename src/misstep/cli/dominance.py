@@ -18,7 +18,7 @@ from misstep.cli.options import (
     Seconds,
     UnitCost,
 )
-from misstep.cli.output import emit_json, note, say_plain, warn
+from misstep.cli.output import emit_json, note, say, say_plain, warn
 from misstep.errors import LimitReached
 from misstep.loading import load_task
 from misstep.reports.status import StatusLine
@@ -56,7 +56,9 @@ def dominance(
     """Compute the dominance function of a task, show its factors, save it and reuse it.
 
     D(s, t) <= h*(s) - h*(t): how much cheaper t is to solve than s, at least. A limit that is
-    hit gives a weaker function that is still sound, and is said.
+    hit gives a weaker function that is still sound, and is said. Of each factor it shows its states and
+    transitions, how many moves no other factor notices, and the share of pairs of states that can be compared.
+
     Example: misstep dominance domain.pddl problem.pddl --save task.dominance
     """
     from misstep._core import Budget, Dominance
@@ -125,12 +127,15 @@ def _as_json(task: "Task", function: "Dominance", seconds: float) -> dict[str, o
 
 
 def _show(task: "Task", function: "Dominance") -> None:
-    rows = [("factor", "states", "transitions", "tau moves", "D > -inf", "variables")]
-    for number, factor in enumerate(_factors(task, function), start=1):
+    factors = _factors(task, function)
+    rows = [("factor", "states", "transitions", "own moves", "comparable", "variables")]
+    for number, factor in enumerate(factors, start=1):
         counts = (factor["states"], factor["transitions"], factor["tau_moves"])
         share = f"{factor['finite_share']:.1%}"
-        rows.append((str(number), *map(str, counts), share, "; ".join(factor["variables"])))
-    say_plain(*table(rows, screen_width(), flexible=-1))
+        rows.append((str(number), *map(str, counts), share, str(len(factor["variables"]))))
+    say_plain(*table(rows, screen_width()))
+    for number, factor in enumerate(factors, start=1):
+        say(f"variables of factor {number}: {'; '.join(factor['variables'])}")
 
 
 def _summarise(function: "Dominance", seconds: float, *, quiet: bool) -> None:

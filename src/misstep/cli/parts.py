@@ -10,10 +10,7 @@ from cyclopts import Parameter
 
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import Json
-from misstep.cli.output import emit_json, say
-
-if TYPE_CHECKING:
-    from misstep.plugins import PartInfo
+from misstep.cli.output import emit_json, say_plain
 
 if TYPE_CHECKING:
     from misstep.plugins import OptionInfo, PartInfo

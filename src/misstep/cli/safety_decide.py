@@ -9,6 +9,7 @@ from misstep.cli.config_options import DecideOptions, make_config
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import Json, Quiet
 from misstep.cli.output import emit_json, note, say
+from misstep.explain.words import counted
 from misstep.reports.status import StatusLine
 from misstep.cli.safety_options import MaxExpansions, ModelFile, with_option
 
@@ -69,13 +70,13 @@ def _show(found: "Decision", *, quiet: bool) -> None:
     if quiet:
         return
     if found.verdict == "safe" and (steps := lab.decider.strategy(s, radius)) and steps[0][2] is not None:
-        note(f"safe action: {lab.task.labels[steps[0][2]]} (strategy of {len(steps)} states)")
+        note(f"safe action: {lab.task.labels[steps[0][2]]} (a strategy of {counted(len(steps), 'state')})")
     if found.verdict == "unsafe":
-        note(f"refutation of {len(lab.decider.refutation(s, radius))} steps")
+        note(f"refutation of {counted(len(lab.decider.refutation(s, radius)), 'step')}")
     if found.limit and lab.task.model.has_reals and found.config.horizon is None:
         note("the model has real variables: without --horizon its states may never repeat")
     if found.verdict == "safe" and (points := found.config.box_points):
         note(f"{points} points stand for each box of real values: safe means safe for those")
     if found.minimal_radius is not None:
         note(f"minimal radius: {found.minimal_radius}")
-    note(f"{found.expanded} expanded, {len(lab.game)} states seen, {found.seconds:.3f} s")
+    note(f"{counted(found.expanded, 'state')} expanded, {len(lab.game)} seen, {found.seconds:.3f} s")

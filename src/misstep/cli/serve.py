@@ -33,6 +33,7 @@ def serve(
 
     The bound address is printed on standard output. Only this machine can reach it unless the address says
     otherwise. Test it with --policy remote:ADDRESS.
+
     Example: misstep serve domain.pddl problem.pddl --policy asnet:trained.policy --address localhost:50051
     """
     from misstep.answers.guard import Guard

@@ -63,6 +63,7 @@ def _show_all(report: Report) -> None:
         say(f"error     {report.error}", hang=10)
         return
     say(*summary_lines(report), hang=10)
-    say(*kind_lines(report))
+    if report.families:
+        say("", *kind_lines(report), "")
     if report.families:
         say(f"next      misstep show {report.record.where} {report.families[0].representative}")

@@ -36,3 +36,8 @@ def limit_words(limit: str) -> str:
 def counted(count: int, one: str, many: str | None = None) -> str:
     """`1 bug`, `3 bugs`."""
     return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def count_line(name: str, count: int, words: str) -> str:
+    """A line of a summary: `bugs      3: what that means`; nothing needs no explanation."""
+    return f"{name:<9} {count}: {words}" if count else f"{name:<9} 0"

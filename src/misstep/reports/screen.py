@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TextIO
 
 from misstep.reports.status import StatusLine
-from misstep.reports.text import filled, harmless, screen_width, shorten, width_of
+from misstep.reports.text import filled, harmless, screen_width, shorten, status_width, width_of
 
 # A longer line on a terminal is no longer read by anybody.
 _LONGEST = 2000
@@ -35,7 +35,7 @@ def say_plain(*lines: str) -> None:
 def note(text: str, *, quiet: bool = False) -> None:
     """Shows progress or an explanation on standard error."""
     if not quiet:
-        _write(sys.stderr, [_message(text)])
+        _write(sys.stderr, _message(text))
 
 
 def warn(warnings: Iterable[str], *, quiet: bool = False) -> None:
@@ -52,9 +52,15 @@ def _with_indent(line: str, width: int, hang: int) -> list[str]:
     return [f"{' ' * indent}{each}" for each in (first, *rest)]
 
 
-def _message(text: str) -> str:
-    cut = [line if len(line) <= _LONGEST else shorten(line, _LONGEST) for line in text.split("\n")]
-    return harmless("\n".join(cut), keep_lines=True)
+def _message(text: str) -> list[str]:
+    """The lines of a message, which may have several of its own."""
+    lines = [harmless(line if len(line) <= _LONGEST else shorten(line, _LONGEST)) for line in text.split("\n")]
+    if not sys.stderr.isatty():
+        return lines
+    width = status_width()
+    return [
+        part for line in lines for part in ([line] if width_of(line) <= width else _with_indent(line, width, 2))
+    ]
 
 
 def _write(stream: TextIO, lines: list[str]) -> None:

@@ -58,9 +58,11 @@ def show_replayed(
     }
     same = run["actions"] == certificate["run"]["actions"]
     now = {**certificate, "run": run, "fault": certificate["fault"] if same else None}
-    if found.status in ("bug", "changed"):
-        return explained(compare(again.task, now), now, width=width)
-    return side_by_side(compare(again.task, now), width)
+    both = compare(again.task, now)
+    if same and found.status == "bug":
+        return explained(both, now, width=width)
+    lines = side_by_side(both, width)
+    return [*lines, "", *filled(f"Proven: {proof(both, now)}", width)] if found.status == "changed" else lines
 
 
 def bug_json(record: Record, certificate: dict[str, Any]) -> dict[str, Any]:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from misstep.bound import cost_text
-from misstep.events import Family
+from misstep.events import Family, Finished
 from misstep.explain.words import does
 from misstep.reports.report import Report
-from misstep.explain.words import counted, does, limit_words
+from misstep.explain.words import count_line, counted, does, limit_words
 from misstep.reports.text import USUAL_WIDTH, table
 
 
@@ -138,15 +138,20 @@ def summary_lines(report: Report) -> list[str]:
     by_search = f" ({found.cleared_by_search} rest on a search)" if found.cleared_by_search else ""
     failed = f" (in {found.failed} the policy failed to answer)" if found.failed else ""
     lines = [
-        f"{found.tested} states tested, {found.solved} solved by the policy",
-        f"bugs      {found.bugs}: in {found.qualitative} the goal is never reached, in {found.quantitative} "
-        "too much is paid",
-        f"cleared   {found.cleared}: proven that nothing better exists{by_search}",
-        f"unknown   {found.unknown}: neither was proven{failed}",
+        f"{counted(found.tested, 'state')} tested, {found.solved} solved by the policy",
+        count_line("bugs", found.bugs, _bug_words(found)),
+        count_line("cleared", found.cleared, f"proven that nothing better exists{by_search}"),
+        count_line("unknown", found.unknown, f"neither was proven{failed}"),
     ]
     if found.limits_hit:
         lines.append(f"limits    {'; '.join(map(limit_words, found.limits_hit))}")
     return lines
+
+
+def _bug_words(found: Finished) -> str:
+    never = f"in {found.qualitative} the goal is never reached" if found.qualitative else ""
+    dear = f"in {found.quantitative} too much is paid" if found.quantitative else ""
+    return ", ".join(filter(None, (never, dear)))
 
 
 def total_table(reports: Sequence[Report], *, width: int = USUAL_WIDTH) -> list[str]:

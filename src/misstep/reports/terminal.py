@@ -81,8 +81,9 @@ class Terminal:
         self._bugs += 1
         if self._quiet or self._bugs > _SHOWN:
             return
-        # What the search for the fault found out was asked for by no oracle.
-        oracle = "" if bug.oracle in (None, "fault") else f" (oracle: {bug.oracle})"
+        # What the search for the fault found out was asked for by no oracle; models have one decider.
+        is_said = bug.oracle not in (None, "fault") and bug.outcome != "unsafe"
+        oracle = f" (oracle: {bug.oracle})" if is_said else ""
         say(f"bug {bug.id}: {found_words(bug)}{oracle}")
         if bug.fault is not None:
             instead = "" if bug.fault.better is None else f" instead of {bug.fault.better}"
