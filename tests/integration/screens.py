@@ -114,7 +114,7 @@ def drawn(raw: str, columns: int) -> tuple[str, bool]:
         if command == "K":
             assert parameters == "2"
             lines[row] = []
-        elif parameters in ("?25l", "?25h"):
+        elif parameters == "?25":
             visible = command == "h"
         elif command is not None:
             assert command in "mhl", f"an unknown escape: {match.group()!r}"

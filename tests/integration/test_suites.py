@@ -55,7 +55,7 @@ def test_the_table_at_the_end_says_why(folder: Path) -> None:
     assert table[0].split() == ["task", "tested", "solved", "bugs", "cleared", "unknown", "remarks"]
     assert [line.split()[0] for line in table[1:]] == ["broken.pddl", "huge.pddl", "trivial.pddl", "total"]
     assert table[1].endswith("  error")
-    assert table[2].endswith("  not tested: loading: time is up")
+    assert table[2].endswith("  not tested: time is up")
     assert "error: " in ended.err and "never closed" in ended.err
 
 

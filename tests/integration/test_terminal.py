@@ -108,7 +108,7 @@ def test_names_from_files_do_nothing_to_the_terminal(tmp_path: Path) -> None:
     assert "va\\x1b[31mse\\x07" in planned.screen
     assert "\x1b[31m" not in planned.raw
     broken = tmp_path / "broken.pddl"
-    broken.write_text(f"(define (problem p) (:domain courier) (:objects {NASTY} - nothing))")
+    broken.write_text(f"(define (problem p) (:domain courier) (:init (at {NASTY} x)) (:goal (and)))")
     refused = look("plan", COURIER[0], broken)
     assert refused.code == 4
     assert "\x1b[31m" not in refused.raw and "\\x1b[31m" in refused.screen
@@ -120,7 +120,7 @@ def test_names_in_models_do_nothing_to_the_terminal(tmp_path: Path) -> None:
     (tmp_path / "line.jani").write_text(text.replace('"accelerate"', '"accel\\u001b[2J\\nerate"'))
     policy = "def go(state, applicable):\n    return applicable[0]\n"
     (tmp_path / "go.py").write_text(policy)
-    arguments = ("safety", "test", "line.jani", "--policy", "python:go.py:go", "--runs", "20", "--out", "record")
+    arguments = ("safety", "test", "line.jani", "--policy", "python:go:go", "--runs", "20", "--out", "record")
     tested = look(*arguments, cwd=tmp_path)
     assert tested.code == 1, tested.screen
     bug = re.findall(r"misstep show record (\d+)", tested.screen)[0]

@@ -18,11 +18,11 @@ from misstep.cli.options import (
     Seconds,
     UnitCost,
 )
-from misstep.cli.output import emit_json, note, say, say_plain, warn
+from misstep.cli.output import emit_json, note, say_plain, warn
 from misstep.errors import LimitReached
 from misstep.loading import load_task
 from misstep.reports.status import StatusLine
-from misstep.reports.text import screen_width, table
+from misstep.reports.text import listed, screen_width, table
 
 if TYPE_CHECKING:
     from misstep._core import Dominance
@@ -135,7 +135,7 @@ def _show(task: "Task", function: "Dominance") -> None:
         rows.append((str(number), *map(str, counts), share, str(len(factor["variables"]))))
     say_plain(*table(rows, screen_width()))
     for number, factor in enumerate(factors, start=1):
-        say(f"variables of factor {number}: {'; '.join(factor['variables'])}")
+        say_plain(f"variables of factor {number}:", *listed(factor["variables"], screen_width()))
 
 
 def _summarise(function: "Dominance", seconds: float, *, quiet: bool) -> None:

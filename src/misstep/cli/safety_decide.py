@@ -36,7 +36,9 @@ def decide(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Decide whether a state is r-safe, with a strategy or a refutation as proof.
+    """Decide whether a state is safe if the policy is overruled at most --radius times; with a proof.
+
+    The proof is a strategy that stays safe, or a refutation of every one.
 
     Exit code 0: safe; 1: unsafe, or unknown because a limit was hit.
 

@@ -208,6 +208,11 @@ class Record:
         self.store.append(log, line)
         self._lines[log] += 1
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether it says what was tested; a test that ended while the task was loaded has not got so far."""
+        return self.store.read(CONFIG) is not None
+
     def config(self) -> Config:
         """What was asked."""
         text = self.store.read(CONFIG)
@@ -243,7 +248,7 @@ class Record:
     def discard(self) -> None:
         """Removes a new record in which nothing was written down, so that its place is free again."""
         self.store.close()
-        if self.path is not None and not (self.path / CONFIG).exists():
+        if self.path is not None and not self.has_begun:
             with contextlib.suppress(OSError):
                 (self.path / EVENTS).unlink()
                 self.path.rmdir()

@@ -7,6 +7,7 @@ from misstep.claim import names
 from misstep.errors import InputError
 from misstep.explain.fault import localise
 from misstep.explain.shrink import shrink, walk_to
+from misstep.explain.words import counted
 from misstep.oracle import Panel, make_oracles
 from misstep.record.certificate import make_certificate
 from misstep.record.pool_file import read_entries
@@ -32,7 +33,7 @@ class ShrunkBug:
     @property
     def said(self) -> str:
         """What was found, in words."""
-        return f"{self.steps_on_run} steps further down the run"
+        return f"{counted(self.steps_on_run, 'step')} further down the run"
 
     def as_json(self) -> dict[str, Any]:
         """As `misstep shrink --json` prints it."""

@@ -91,7 +91,7 @@ class Report:
     @property
     def is_safety(self) -> bool:
         """Whether a JANI model was tested."""
-        return self.record.config().is_safety
+        return self.record.has_begun and self.record.config().is_safety
 
     @property
     def tested(self) -> int:

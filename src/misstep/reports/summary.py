@@ -168,8 +168,10 @@ def total_table(reports: Sequence[Report], *, width: int = USUAL_WIDTH) -> list[
 
 
 def _remark(report: Report) -> str:
-    found = report.finished
-    said = "; ".join(map(limit_words, found.limits_hit))
+    limits = report.finished.limits_hit
     if report.error is not None:
         return "error"
-    return said if found.tested else f"not tested{': ' if said else ''}{said}"
+    if report.finished.tested:
+        return "; ".join(map(limit_words, limits))
+    reasons = dict.fromkeys(limit_words(limit.rpartition(": ")[2]) for limit in limits)
+    return ": ".join(["not tested", *filter(None, [", ".join(reasons)])])

@@ -14,12 +14,15 @@ from misstep.reports.screen import say, warn
 from misstep.reports.status import StatusLine
 from misstep.reports.summary import kind_lines, summary_lines
 from misstep.explain.words import does
+from misstep.reports.text import status_width
 from misstep.tally import Tally
 
 # Bugs that are shown one by one, and kinds of them at the end.
 _SHOWN = 10
 # Where the words after the names of the counts begin.
 _HANG = 10
+# Below this there is no room for all counts on one line.
+_NARROW = 64
 
 
 class Terminal:
@@ -95,6 +98,8 @@ class Terminal:
 
     def _progress(self) -> str:
         counts = self.tally.counts()
+        if status_width() < _NARROW:
+            return f"tested {counts['tested']} · bugs {counts['bugs']}"
         words = [self.name]
         words += [f"runs {counts['runs']}"] if counts["runs"] else [f"pool {counts['pool']}"]
         words += [f"tested {counts['tested']}", f"bugs {counts['bugs']}"]
