@@ -7,8 +7,10 @@ NATIVE := $(CPP) CMakeLists.txt
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PYTEST := $(BIN)/python -m pytest
 JOBS ?= 2
+# Where the editable install built the core; newest first, should there be several.
+CORE = $(firstword $(shell ls -dt build/cp*/ 2>/dev/null))
 
-.PHONY: demo test check bench sanitize fuzz format build clean golden
+.PHONY: demo test native-test check tidy bench sanitize fuzz format build clean golden
 .DEFAULT_GOAL := test
 
 $(VENV)/.tools: pyproject.toml
@@ -34,13 +36,18 @@ build: $(VENV)/.built
 demo: $(VENV)/.built
 	$(BIN)/misstep demo
 
-test: $(VENV)/.built $(VENV)/.peers
+test: native-test $(VENV)/.peers
 	$(PYTEST) -n $(JOBS) -q
 
 # The screens of all commands once more; look at what changed before you commit it.
 golden: $(VENV)/.built
 	MISSTEP_UPDATE_GOLDEN=1 $(PYTEST) -q tests/integration/test_screens.py
 	git diff --stat tests/golden/screens
+
+# The C++ unit tests, linked with the object files of the core.
+native-test: $(VENV)/.built
+	@$(BIN)/cmake --build $(CORE) --target native_tests --parallel $(JOBS) >build/native_tests.log || { cat build/native_tests.log; exit 1; }
+	@$(CORE)native_tests
 
 # Many more random tasks than `make test`, from a fresh seed; repeat with SEED=... TASKS=...
 fuzz: $(VENV)/.built
@@ -64,14 +71,24 @@ check: $(VENV)/.built
 	$(BIN)/lint-imports
 	$(BIN)/vulture
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
+	@$(MAKE) --no-print-directory --jobs $(JOBS) tidy
+
+# clang-tidy, one stamp a source file. A header may matter to any of them. Kernels are left out: they are one
+# file that is included with different vector types, and GCC's vector extensions are beyond clang-tidy.
+TIDY := $(patsubst %.cpp,build/tidy/%.ok,$(filter-out %_avx2.cpp %_generic.cpp,$(filter %.cpp,$(CPP))))
+tidy: $(TIDY)
+build/tidy/%.ok: %.cpp .clang-tidy $(filter-out %.cpp,$(CPP)) $(VENV)/.built
+	@mkdir -p $(@D)
+	@echo "clang-tidy $<"; $(BIN)/clang-tidy -p $(CORE) --quiet $< 2>$(@:.ok=.log) || { cat $(@:.ok=.log); exit 1; }
+	@touch $@
 
 # The native core and its tests with address and undefined-behaviour sanitizers. The library paths are asked of the
 # compiler; leaks are not looked for, since the interpreter has its own. Checked frames are large, so the stack is too.
 SANITIZED := build/sanitize
 sanitize: $(VENV)/.built
-	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DMISSTEP_SANITIZE=ON -DMISSTEP_NATIVE_TESTS=ON \
+	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DMISSTEP_SANITIZE=ON \
 	    -DPython_EXECUTABLE=$(abspath $(BIN)/python) -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) >/dev/null
-	$(BIN)/cmake --build $(SANITIZED)
+	$(BIN)/cmake --build $(SANITIZED) --target _core native_tests
 	$(SANITIZED)/native_tests
 	ulimit -s 65536; LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0:malloc_context_size=3 \
 	    MISSTEP_RANDOM_TASKS=200 MISSTEP_RANDOM_GAMES=1000 $(BIN)/python tests/sanitized.py $(SANITIZED) tests/unit tests/property -q

@@ -10,7 +10,7 @@ from misstep._core import BoundStore, Dominance, PolicyGraph, Run
 from misstep.biases.published import NoBias
 from misstep.fuzz import Fuzz
 from misstep.fuzzers.published import Refined
-from misstep.policy import make_policy_part
+from misstep.plugins import make_policy_part
 from misstep.task import Task
 from tests.data import NO_DATA, data_folder
 

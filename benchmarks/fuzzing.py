@@ -11,7 +11,7 @@ from misstep.bias import NativeBias
 from misstep.biases.published import Detour, Loopiness, NoBias, PlanLength, Surface
 from misstep.fuzz import Fuzz
 from misstep.fuzzers.published import Refined
-from misstep.policy import make_policy_part
+from misstep.plugins import make_policy_part
 from misstep.task import Task
 from tests.data import NO_DATA, data_folder
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.peer_pools import DATA
 from misstep._core import Budget, PolicyGraph, improve_plan, search
-from misstep.policy import make_policy_part
+from misstep.plugins import make_policy_part
 from misstep.record.pool_file import read_pool
 from misstep.task import load
 

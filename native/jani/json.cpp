@@ -209,7 +209,10 @@ class Parser {
             if (at_ == before) fail("expected a JSON value");
         };
         if (peek() == '-') ++at_;
-        digits();
+        if (peek() == '0')
+            ++at_;  // JSON allows no digits after a leading zero
+        else
+            digits();
         bool whole = true;
         if (peek() == '.') whole = false, ++at_, digits();
         if (peek() == 'e' || peek() == 'E') {

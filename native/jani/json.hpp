@@ -10,6 +10,8 @@
 
 namespace misstep::jani {
 
+struct JsonMember;
+
 struct Json {
     enum class Kind : std::uint8_t { null, boolean, integer, real, string, array, object };
     Kind kind = Kind::null;
@@ -18,12 +20,17 @@ struct Json {
     double real = 0;
     std::string string;
     std::vector<Json> items;
-    std::vector<std::pair<std::string, Json>> members;  // in file order; a repeated name is an error
+    std::vector<JsonMember> members;  // in file order; a repeated name is an error
 
     bool is(Kind k) const { return kind == k; }
     bool is_number() const { return kind == Kind::integer || kind == Kind::real; }
     // The member of this name, or nothing.
     const Json* find(std::string_view name) const;
+};
+
+struct JsonMember {
+    std::string name;
+    Json value;
 };
 
 // Throws InputError("file:line:column: ...").

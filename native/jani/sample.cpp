@@ -85,7 +85,8 @@ class Sampler {
             throw InputError("start states cannot be drawn: '" + model_.field_name(field) + "' is too wide");
         std::vector<double>& values = values_[field];
         slots_ = domains_;
-        for (double x = domain.lower; x <= domain.upper; ++x) {
+        for (auto n = static_cast<std::int64_t>(domain.lower); n <= static_cast<std::int64_t>(domain.upper); ++n) {
+            const auto x = static_cast<double>(n);
             slots_[f.slot] = {x, x};
             if (consistent(f.slot)) values.push_back(x);
         }

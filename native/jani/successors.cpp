@@ -275,11 +275,12 @@ std::vector<std::uint32_t> initial_states(Successors& successors, std::size_t mo
         if (v.transient) continue;
         for (std::uint32_t i = 0; i < v.initial.size(); ++i) frame[v.slot + i] = v.initial[i];
         if (!v.initial.empty()) continue;
+        const std::optional<Value> lower = v.shape.lower, upper = v.shape.upper;
+        if (!lower || !upper) throw InputError("'" + v.name + "' has neither an initial value nor bounds");
         Choice choice{v.slot, {}};
-        if (static_cast<double>(v.shape.upper->i) - static_cast<double>(v.shape.lower->i) >
-            static_cast<double>(most))
+        if (static_cast<double>(upper->i) - static_cast<double>(lower->i) > static_cast<double>(most))
             throw InputError("too many initial states");
-        for (std::int64_t x = v.shape.lower->i; x <= v.shape.upper->i; ++x) choice.values.push_back(x);
+        for (std::int64_t x = lower->i; x <= upper->i; ++x) choice.values.push_back(x);
         choices.push_back(std::move(choice));
     }
     for (const Choice& choice : choices) count *= static_cast<double>(choice.values.size());

@@ -38,7 +38,7 @@ Json string(const char* text) {
     return json;
 }
 
-Json object(std::vector<std::pair<std::string, Json>> members) {
+Json object(std::vector<JsonMember> members) {
     Json json;
     json.kind = Json::Kind::object;
     json.members = std::move(members);
@@ -139,14 +139,14 @@ Json with_value(const Json& destination, std::size_t assignment, const Candidate
         if (key == "assignments") {
             auto& members = member.items[assignment].members;
             std::erase_if(members, [](const auto& m) {
-                return m.first == "value" || m.first == "lower-bound" || m.first == "upper-bound";
+                return m.name == "value" || m.name == "lower-bound" || m.name == "upper-bound";
             });
             members.emplace_back("value", value.value);
         } else if (key == "probability") {
             if (const Json* exp = member.find("exp")) probability = *exp;
         }
     }
-    std::erase_if(result.members, [](const auto& m) { return m.first == "probability"; });
+    std::erase_if(result.members, [](const auto& m) { return m.name == "probability"; });
     Json exp = object({{"op", string("ite")},
                        {"if", value.condition},
                        {"then", binary("/", std::move(probability), value.share)},

@@ -13,7 +13,7 @@ std::size_t at(Index i) {
 
 const AsnetNetwork& checked(const AsnetNetwork& net, const StateSpace& space) {
     check_network(net, space);
-    return net;
+    return net;  // NOLINT(bugprone-return-const-ref-from-parameter): the caller's own, used at once
 }
 
 int width_index(int hidden) {

@@ -83,7 +83,7 @@ void GnnPolicy::evaluate(const Word* state) {
     true_rows_.clear();
     for (std::uint32_t s = 0; s < num_states; ++s)
         for (int var = 0; var < space_.task.num_variables(); ++var) {
-            std::int32_t value = space_.packer.get(successors_.data() + s * space_.num_words(), var);
+            std::int32_t value = space_.packer.get(successors_.data() + std::size_t{s} * space_.num_words(), var);
             if (std::int32_t row = row_of_fact_[var][value]; row >= 0)
                 true_rows_.emplace_back(static_cast<std::uint32_t>(row), s);
         }

@@ -89,7 +89,7 @@ class Lookahead {
                 if (run.outcome != Outcome::kSolved || cost >= bound_) continue;
                 std::vector<ActionId> plan = path_of(leaves[i], layers_.size() - 1);
                 for (StateId id : graph_.trace(run.start, run.steps)) plan.push_back(graph_.action(id));
-                plan.resize(plan.size() - 1);  // the goal state has no action
+                plan.pop_back();  // the goal state has no action
                 found(std::move(plan), cost);
             }
         }

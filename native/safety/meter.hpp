@@ -35,6 +35,7 @@ class Meter {
 
   private:
     static void check(LimitHit hit) {
+        // No std::exception: nobody is to catch it by chance.  NOLINTNEXTLINE(bugprone-std-exception-baseclass)
         if (hit != LimitHit::kNone) throw OutOfBudget{hit};
     }
 

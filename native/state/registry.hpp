@@ -23,7 +23,7 @@ inline std::uint64_t hash_state(const Word* state, std::uint32_t num_words) {
         h = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
     };
     for (; i + 2 <= num_words; i += 2) {
-        std::uint64_t pair;
+        std::uint64_t pair = 0;
         std::memcpy(&pair, state + i, sizeof(pair));
         mix(pair);
     }

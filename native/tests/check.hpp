@@ -32,6 +32,22 @@ struct Register {
     static const misstep::testing::Register register_##name(#name, test_##name); \
     static void test_##name()
 
+// The expression must throw just this kind of error, or one derived from it.
+#define CHECK_THROWS(Error, expression) CHECK_THROWS_SAYING(Error, "", expression)
+
+// Likewise, and the message must contain the text.
+#define CHECK_THROWS_SAYING(Error, text, expression)                                   \
+    do {                                                                               \
+        bool is_thrown = false;                                                        \
+        try {                                                                          \
+            static_cast<void>(expression);                                             \
+        } catch (const Error& error) {                                                 \
+            is_thrown = std::string(error.what()).find(text) != std::string::npos;     \
+            if (!is_thrown) std::printf("the message is: %s\n", error.what());         \
+        }                                                                              \
+        CHECK(is_thrown && #Error " from " #expression);                               \
+    } while (false)
+
 #define CHECK(condition)                                                        \
     do {                                                                        \
         if (!(condition)) {                                                     \

@@ -1,16 +1,33 @@
+// Runs all tests, or those whose name contains the first argument.
+#include <cstring>
+#include <exception>
+
 #include "tests/check.hpp"
 
-int main() {
-    int failed_tests = 0;
-    for (const auto& test : misstep::testing::all_tests()) {
-        int before = misstep::testing::failures();
+namespace {
+
+// An error that escapes is a failure like any other; the tests after it still run.
+void run(const misstep::testing::TestCase& test) {
+    try {
         test.body();
-        if (misstep::testing::failures() != before) {
-            std::printf("FAILED %s\n", test.name);
-            ++failed_tests;
-        }
+    } catch (const std::exception& error) {
+        std::printf("%s: threw: %s\n", test.name, error.what());
+        ++misstep::testing::failures();
     }
-    std::printf("%zu passed, %d failed\n",
-                misstep::testing::all_tests().size() - static_cast<std::size_t>(failed_tests), failed_tests);
-    return failed_tests == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    int passed = 0, failed = 0;
+    for (const auto& test : misstep::testing::all_tests()) {
+        if (argc > 1 && std::strstr(test.name, argv[1]) == nullptr) continue;
+        const int before = misstep::testing::failures();
+        run(test);
+        const bool is_good = misstep::testing::failures() == before;
+        if (!is_good) std::printf("FAILED %s\n", test.name);
+        ++(is_good ? passed : failed);
+    }
+    std::printf("C++ unit tests: %d passed, %d failed\n", passed, failed);
+    return failed == 0 && passed > 0 ? 0 : 1;
 }

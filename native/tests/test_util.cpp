@@ -8,6 +8,7 @@
 #include "tests/check.hpp"
 #include "util/budget.hpp"
 #include "util/cost_queue.hpp"
+#include "util/growing_array.hpp"
 #include "util/rng.hpp"
 
 using namespace misstep;
@@ -123,4 +124,48 @@ TEST(a_stop_flag_is_noticed_while_the_loop_runs) {
     while (watch.check(0, 0, 1) == LimitHit::kNone && steps < 100'000)
         if (++steps == 500) budget.stop->stop = true;
     CHECK(steps >= 500 && steps < 5000);
+}
+
+TEST(shuffles_are_fair_and_numbers_go_on_from_a_state) {
+    Rng rng(4);
+    std::map<std::vector<int>, int> seen;
+    for (int i = 0; i < 6000; ++i) {
+        std::vector<int> items{0, 1, 2};
+        rng.shuffle(items);
+        ++seen[items];
+    }
+    CHECK(seen.size() == 6);
+    for (const auto& [_, count] : seen) CHECK(count > 850 && count < 1150);
+    Rng other(0);
+    other.set_state(rng.state());
+    for (int i = 0; i < 10; ++i) CHECK(rng.next() == other.next());
+    CHECK(Rng(0).next() == 0xe220a8397b1dcdafULL);  // splitmix64's first number, as published
+}
+
+TEST(growing_arrays_keep_what_they_hold) {
+    GrowingArray<std::uint32_t> array;
+    std::vector<std::uint32_t> plain;
+    Rng rng(5);
+    for (int i = 0; i < 3000; ++i) {
+        if (rng.below(40) == 0) {
+            array.shrink(array.size() / 2);
+            plain.resize(plain.size() / 2);
+        } else {
+            const std::size_t count = rng.below(20);
+            std::uint32_t* start = array.extend(count);
+            for (std::size_t k = 0; k < count; ++k) {
+                start[k] = static_cast<std::uint32_t>(rng.next());
+                plain.push_back(start[k]);
+            }
+            array.push_back(7);
+            plain.push_back(7);
+        }
+        CHECK(array.size() == plain.size() && array.capacity_bytes() >= plain.size() * 4);
+    }
+    CHECK(std::equal(plain.begin(), plain.end(), array.data()));
+}
+
+TEST(costs_stay_below_the_largest) {
+    CHECK(add_costs(3, 4) == 7 && add_costs(kMaxCost, 1) == kMaxCost && add_costs(kMaxCost, kMaxCost) == kMaxCost);
+    CHECK(add_costs(kMaxCost - 1, 1) == kMaxCost && kMaxCost < kInfinity);
 }

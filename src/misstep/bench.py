@@ -13,8 +13,8 @@ from misstep.fuzz import Fuzz
 from misstep.judge import Objective
 from misstep.loading import load_task
 from misstep.oracle import OraclePart, make_oracles
-from misstep.plugins import make_part
-from misstep.policy import Policy, PolicyPart, bind_policy, make_policy_part, wants_unit_cost
+from misstep.plugins import make_part, make_policy_part
+from misstep.policy import Policy, PolicyPart, bind_policy
 from misstep.pool import PoolEntry
 from misstep.record.pool_file import read_pool
 from misstep.task import Task
@@ -72,7 +72,7 @@ def set_up(
         if not config.policy:
             raise InputError("there is no policy to test; give one as NAME:VALUE, such as asnet:FILE")
         policy = make_policy_part(config.policy)
-    unit_cost = config.unit_cost or wants_unit_cost(policy)
+    unit_cost = config.unit_cost or bool(getattr(policy, "unit_cost", False))
     loaded = task or load_task(config.domain, config.problem, unit_cost=unit_cost, budget=budget)
     bound = guarded(bind_policy(policy, loaded), loaded)
     graph = PolicyGraph(loaded, bound, recheck=config.recheck, seed=config.seed)
@@ -80,7 +80,15 @@ def set_up(
     if unit_cost and not config.unit_cost:
         warnings.insert(0, "the policy was made for unit costs: every action counts as 1")
     given = parts or {}
-    texts = {"objective": config.objective, "fuzzer": config.fuzzer or "refined", "bias": config.bias}
-    made = {kind: given.get(kind) or make_part(kind, text) for kind, text in texts.items()}
-    oracles = given.get("oracle") or make_oracles(config.oracle)
-    return Bench(config, loaded, bound, graph, unit_cost, tuple(warnings), **made, oracles=oracles)
+    return Bench(
+        config,
+        loaded,
+        bound,
+        graph,
+        unit_cost,
+        tuple(warnings),
+        objective=given.get("objective") or make_part("objective", config.objective),
+        fuzzer=given.get("fuzzer") or make_part("fuzzer", config.fuzzer or "refined"),
+        bias=given.get("bias") or make_part("bias", config.bias),
+        oracles=given.get("oracle") or make_oracles(config.oracle),
+    )

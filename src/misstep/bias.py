@@ -15,15 +15,15 @@ from misstep.task import Task
 class PartialRun:
     """The first steps of the policy from a state, as many as the fuzzer's budgets allow; at least one.
 
-    The policy has not failed on it: states from which it surely fails are as promising as can be, whatever
-    the bias says, and are not asked about.
+    States from which the policy surely never reaches the goal are as promising as can be, whatever the bias
+    says, and are not asked about.
     """
 
     states: tuple[State, ...]
     """One more than there are actions; the first is the one that is weighed."""
     actions: tuple[Action, ...]
     outcome: str
-    """`solved`, or `cut-off` where the budget ended first."""
+    """`solved`, or `cut-off` where the budget ended first; `failed` where the policy did not answer."""
 
     @property
     def costs(self) -> tuple[int, ...]:

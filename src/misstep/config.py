@@ -93,7 +93,6 @@ class Config:
     """Whether a JANI model is tested."""
     subject: str = field(init=False, repr=False, compare=False, default="task")
     """The name of what is tested, for people."""
-
     longest_run: int = field(init=False, repr=False, compare=False, default=0)
     """The steps after which a run is cut off."""
 

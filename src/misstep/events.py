@@ -20,17 +20,21 @@ class Logged:
 
     def as_json(self) -> dict[str, Any]:
         """The line; null is infinity."""
-        return {"event": _NAMES[type(self)], **to_plain(self)}
+        line: dict[str, Any] = to_plain(self)
+        return line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Started(Logged):
     """A test begins. `policy` and `oracles` as users type them."""
 
+    event: str = field(default="started", init=False)
     task: str
     policy: str
     seed: int
     oracles: tuple[str, ...]
+    kind: str = "task"
+    """`task` or `model` (JANI)."""
     at: float = 0.0
 
 
@@ -38,6 +42,7 @@ class Started(Logged):
 class Warned(Logged):
     """Something that a user should know: a schema that was dropped, a switch that a policy asked for."""
 
+    event: str = field(default="warning", init=False)
     text: str
     at: float = 0.0
 
@@ -46,6 +51,7 @@ class Warned(Logged):
 class PoolGrown(Logged):
     """States entered the pool. It is shown, but not logged: the pool has its own file."""
 
+    event: str = field(default="pool", init=False)
     pool: int
     size: int | None = None
     at: float = 0.0
@@ -55,6 +61,7 @@ class PoolGrown(Logged):
 class Ran(Logged):
     """A run of a policy under non-determinism ended (safety tests only; tasks have one run a pool state)."""
 
+    event: str = field(default="run", init=False)
     run: int
     outcome: str
     steps: int
@@ -74,6 +81,7 @@ class Misstep:
 class Judged(Logged):
     """A state was judged. A later event with the same `id` takes its place: more was found out."""
 
+    event: str = field(default="judged", init=False)
     id: int
     verdict: Verdict
     outcome: str
@@ -112,6 +120,7 @@ class Family:
 class Finished(Logged):
     """The result of a test."""
 
+    event: str = field(default="finished", init=False)
     pool: int = 0
     tested: int = 0
     solved: int = 0
@@ -149,7 +158,6 @@ _KINDS: dict[str, type[Any]] = {
     "judged": Judged,
     "finished": Finished,
 }
-_NAMES: dict[type[Any], str] = {kind: name for name, kind in _KINDS.items()}
 TIMES = ("at", "seconds")
 """The fields that differ between two runs of the same test."""
 

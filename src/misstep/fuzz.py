@@ -69,9 +69,12 @@ class Fuzz:
             known=self.known,
         )
         fuzz.show = lambda: self._show(fuzz)
-        entries = self._native(fuzz) if getattr(self.fuzzer, "is_native", False) else self._checked(fuzz)
+        # What the native core made needs no check and is not kept here: pools may be very large.
+        is_native = getattr(self.fuzzer, "is_native", False)
+        entries = self.fuzzer.walk(fuzz) if is_native else self._checked(fuzz)
         for entry in entries:
-            self._compare(entry)
+            if self._found < len(self.known):
+                self._compare(entry)
             self._found += 1
             self.bound_hit = fuzz.bound_hit
             yield entry
@@ -80,10 +83,6 @@ class Fuzz:
                 return
         self.bound_hit = fuzz.bound_hit
         self.stopped = fuzz.stopped or self.budget.over or "exhausted"
-
-    def _native(self, fuzz: FuzzContext) -> Iterator[PoolEntry]:
-        """What the native core made needs no check and is not kept here: pools may be very large."""
-        yield from self.fuzzer.walk(fuzz)
 
     def _checked(self, fuzz: FuzzContext) -> Iterator[PoolEntry]:
         """What somebody else's fuzzer says, replayed, numbered and without duplicates."""
@@ -144,7 +143,7 @@ class Fuzz:
 
     def _compare(self, entry: PoolEntry) -> None:
         """A session that goes on with a pool must find what is in it."""
-        if self._found < len(self.known) and self.known[self._found].state != entry.state:
+        if self.known[self._found].state != entry.state:
             raise InputError(
                 f"{self._label}: entry {self._found} of the pool that is continued is "
                 f"{self.known[self._found].state}, but now it is {entry.state}; the task, the policy or the "

@@ -58,15 +58,15 @@ class FuzzContext:
         return PoolEntry(id=len(self.pool), state=state, parent=parent.id, walk=actions)
 
     def score(self, states: Sequence[State], *, max_steps: int = 50) -> list[float]:
-        """How promising states are by the bias: infinitely where the policy surely fails.
+        """How promising states are by the bias: infinitely where the policy surely never reaches the goal.
 
-        A goal state, where the policy has nothing to do, gets 0. Fewer numbers than states mean that the
-        budget is used up.
+        Where the policy makes no step, in a goal state for instance, there is nothing to weigh: 0. Fewer
+        numbers than states mean that the budget is used up.
         """
         runs = self.graph.run(self.task.batch(list(states)), max_steps=max_steps, budget=self.budget)
         scores = []
         for run in runs:
-            if run.outcome not in ("solved", "cut-off"):
+            if run.outcome not in ("solved", "cut-off", "failed"):
                 scores.append(float("inf"))
             else:
                 scores.append(0.0 if run.steps == 0 else score_run(self.bias, run))

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
-from typing import Protocol
+from typing import Protocol, cast
 
 from misstep.bound import Bound, cost_text
 from misstep.errors import PartError
@@ -56,7 +56,7 @@ def judge(run: Bound, best: Bound, *, objective: Objective) -> Judgement:
     """A bug iff the policy surely does worse than is surely possible; cleared iff it surely does not."""
     ends = (run.lo, run.hi, best.lo, best.hi)
     values = objective_values(objective, ends)
-    run_lo, run_hi, best_lo, best_hi = (value for _, value in values)
+    (_, run_lo), (_, run_hi), (_, best_lo), (_, best_hi) = values
     if run_lo > best_hi:
         return Judgement(Verdict.BUG, Bound(run_lo - best_hi, run_hi - best_lo), values)
     if run_hi <= best_lo:
@@ -70,7 +70,17 @@ def objective_values(objective: Objective, costs: Iterable[float]) -> tuple[tupl
     PartError where these cannot be values of a monotone function that is never negative: whatever the judge
     concluded from them would be wrong.
     """
-    values = tuple((cost, _value(objective, cost)) for cost in costs)
+    costs = tuple(costs)
+    try:
+        given: list[object] = [objective.value(cost) for cost in costs]
+    except Exception:
+        with blaming("objective", objective, f"it was asked about {', '.join(map(cost_text, costs))}"):
+            raise
+    numbers = []
+    for cost, value in zip(costs, given, strict=True):
+        is_plain = type(value) in (int, float) and cast(float, value) >= 0  # not true for NaN
+        numbers.append(cast(float, value) if is_plain else _number(objective, cost, value))
+    values = tuple(zip(costs, numbers, strict=True))
     for (less, low), (more, high) in pairwise(sorted(set(values))):
         if high < low or less == more:
             raise PartError(
@@ -80,14 +90,8 @@ def objective_values(objective: Objective, costs: Iterable[float]) -> tuple[tupl
     return values
 
 
-def _value(objective: Objective, cost: float) -> float:
-    try:
-        value: object = objective.value(cost)
-    except Exception:
-        with blaming("objective", objective, f"it was asked about the cost {cost_text(cost)}"):
-            raise
-    if isinstance(value, float) and value >= 0:  # not true for NaN
-        return value
+def _number(objective: Objective, cost: float, value: object) -> float:
+    """What is not a plain number may be one of NumPy's; all else is an error of the objective."""
     number = as_number(value)
     if number is None or number < 0:
         raise PartError(

@@ -11,7 +11,7 @@ from misstep.claim import Claim, StateT, plan_claim
 from misstep.errors import InputError, PartError
 from misstep.judge import Judgement, Objective, Verdict, judge
 from misstep.lab import Knowledge, Known, Lab
-from misstep.plugins import blaming, make_part, part_label, part_origin, require
+from misstep.plugins import blaming, make_part, part_label, require
 from misstep.pool import PoolEntry
 
 
@@ -115,14 +115,23 @@ def make_oracles(texts: Sequence[str]) -> list[OraclePart]:
     return parts
 
 
+def bind_oracles(parts: Sequence[OraclePart], lab: Lab) -> list[tuple[str, Oracle[Case]]]:
+    """The oracles on a lab, by name; those of other packages in a guard."""
+    bound: list[tuple[str, Oracle[Case]]] = []
+    for part in parts:
+        is_ours = type(part).__module__.startswith("misstep.")
+        bound.append((part.name, part.bind(lab) if is_ours else bind_oracle(part, lab)))
+    return bound
+
+
 def bind_oracle(part: OraclePart, lab: Lab) -> Oracle[Case]:
-    """The oracle on a lab; one that is not ours in a guard, so that its errors are said to be its own."""
+    """Somebody else's oracle on a lab, in a guard, so that its errors are said to be its own."""
     require("oracle", part, "name", "bind")
     with blaming("oracle", part, "it was bound to the lab"):
         bound = part.bind(lab)
     if not callable(getattr(bound, "claims", None)):
         raise PartError(f"{part_label('oracle', part)}: what `bind` returns has no method `claims`")
-    return bound if part_origin("oracle", part) == "misstep" else _Guarded(part, bound)
+    return _Guarded(part, bound)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -149,6 +149,23 @@ def build_part(kind: str, name: str, options: Mapping[str, object]) -> Any:
     return cls(**values)
 
 
+def make_policy_part(text: str, *, kind: str = "policy") -> Any:
+    """The part of `NAME:VALUE` or `NAME:VALUE,option=value,...`.
+
+    VALUE is the first option of the part. File names may hold anything, so `,option=value` is taken off the
+    end only where the part has an option of this name; all that is before is VALUE.
+    """
+    name, _, rest = text.partition(":")
+    cls = part_class(kind, name)
+    options = [field for field in dataclasses.fields(cls) if field.init]
+    value, given = split_options(rest, [field.name for field in options[1:]], where=f"policy `{text}`")
+    if value and not options:
+        raise InputError(f"policy `{name}` takes no value, but `{value}` was given; write `{name}`")
+    if not value and options and options[0].default is dataclasses.MISSING:
+        raise InputError(f"policy `{name}` needs a value; write `{name}:{options[0].name.upper()}`")
+    return build_part(kind, name, {options[0].name: value} | given if value else given)
+
+
 def part_class(kind: str, name: str) -> type[Any]:
     """The class behind a name."""
     found = _entries(kind)

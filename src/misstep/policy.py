@@ -1,14 +1,13 @@
 """Policies: what is tested. Many states in, one action each out."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, fields
 from itertools import islice
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Protocol, TypeAlias, cast
 
 from misstep._core import Action, NativePolicy, State, StateBatch
 from misstep.answers.answer import ActionNames, likeliest
 from misstep.errors import InputError, PartError
-from misstep.plugins import blaming, build_part, part_class, part_label, split_options
+from misstep.plugins import blaming, part_label
 from misstep.task import Task
 
 Probabilities: TypeAlias = Mapping[Action | str, float]
@@ -39,6 +38,8 @@ class PolicyPart(Protocol):
 def bind_policy(policy: "Policy | PolicyPart", task: Task) -> Policy:
     """The policy on a task, whether a part or a policy was given."""
     bind = getattr(policy, "bind", None)
+    if bind is not None and type(policy).__module__.startswith("misstep."):
+        return cast(Policy, bind(task))
     if bind is None and not callable(policy):
         raise PartError(
             f"{part_label('policy', policy)} can neither be called nor bound; a policy part has `bind(task)`"
@@ -92,25 +93,3 @@ def argmax(policy: Callable[[StateBatch], Sequence[Probabilities | Action | str 
     tested is this policy: nothing is said about the other actions that might be drawn.
     """
     return ArgmaxPolicy(policy)
-
-
-def make_policy_part(text: str, *, kind: str = "policy") -> Any:
-    """The part of `NAME:VALUE` or `NAME:VALUE,option=value,...`.
-
-    VALUE is the first option of the part. File names may hold anything, so `,option=value` is taken off the
-    end only where the part has an option of this name; all that is before is VALUE.
-    """
-    name, _, rest = text.partition(":")
-    cls = part_class(kind, name)
-    options = [field for field in fields(cls) if field.init]
-    value, given = split_options(rest, [field.name for field in options[1:]], where=f"policy `{text}`")
-    if value and not options:
-        raise InputError(f"policy `{name}` takes no value, but `{value}` was given; write `{name}`")
-    if not value and options and options[0].default is MISSING:
-        raise InputError(f"policy `{name}` needs a value; write `{name}:{options[0].name.upper()}`")
-    return build_part(kind, name, {options[0].name: value} | given if value else given)
-
-
-def wants_unit_cost(part: "Policy | PolicyPart") -> bool:
-    """Whether the policy was made for tasks in which every action costs 1 (its part says so)."""
-    return bool(getattr(part, "unit_cost", False))

@@ -254,7 +254,10 @@ class Session:
     def started(self, oracles: tuple[str, ...]) -> Started:
         """The first event."""
         config = self.config
-        return Started(task=config.subject, policy=config.policy, seed=config.seed, oracles=oracles)
+        kind = "model" if config.is_safety else "task"
+        return Started(
+            task=config.subject, policy=config.policy, seed=config.seed, oracles=oracles, kind=kind
+        )
 
 
 def _files(task: Task) -> dict[str, str]:

@@ -13,7 +13,7 @@ from misstep.explain.fault import localise
 from misstep.fuzz import Fuzz
 from misstep.judge import Judgement, Objective, Verdict
 from misstep.lab import Known, Lab
-from misstep.oracle import Case, OraclePart, Panel, bind_oracle, open_case
+from misstep.oracle import Case, OraclePart, Panel, bind_oracles, open_case
 from misstep.plugins import require
 from misstep.policy import Policy
 from misstep.pool import PoolEntry
@@ -45,11 +45,12 @@ class TaskSubject:
     _guard: Guard | None = field(init=False)
 
     def __post_init__(self) -> None:
-        require("objective", self.objective, "name", "value")
+        if not type(self.objective).__module__.startswith("misstep."):
+            require("objective", self.objective, "name", "value")
         self.meter = self.lab.graph
         self._guard = self.policy if isinstance(self.policy, Guard) else None
-        bound = [(part.name, bind_oracle(part, self.lab)) for part in self.oracles]
-        self.panel = Panel(self.lab, bound, objective=self.objective, gap=self.gap)
+        oracles = bind_oracles(self.oracles, self.lab)
+        self.panel = Panel(self.lab, oracles, objective=self.objective, gap=self.gap)
 
     def cases(self, clock: Clock, tell: Tell, /) -> Iterator[Case]:
         """Pool states with the policy's runs from them."""

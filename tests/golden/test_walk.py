@@ -26,7 +26,7 @@ def test_it_is_straight() -> None:
 
 def test_both_have_the_same_spine() -> None:
     task, model = ((HERE / f"walk_{kind}.txt").read_text().splitlines() for kind in ("task", "model"))
-    spine = ["cli/test", "suite", "session", "events", "tally", "judge", "reports/report"]
+    spine = ["cli/test", "suite", "session", "oracle", "tally", "lab", "judge", "reports/report"]
     for found in (task, model):
         places = [found.index(module) for module in spine]
         assert places == sorted(places), "the same modules in the same order"

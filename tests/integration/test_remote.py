@@ -17,8 +17,9 @@ from misstep._core import HeuristicPolicy, PolicyGraph
 from misstep.answers.answer import BadAnswer
 from misstep.answers.guard import Guard, bind_guarded, guarded
 from misstep.errors import InputError, PolicyError
+from misstep.plugins import make_policy_part
 from misstep.policies.remote import Remote, RemotePolicy
-from misstep.policy import make_policy_part, per_state
+from misstep.policy import per_state
 from misstep.remote import wire
 from misstep.remote.client import PolicyClient, remote_task
 from misstep.task import Task

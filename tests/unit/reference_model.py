@@ -119,7 +119,7 @@ def proof(verdict: str, state: dict[str, Any], *, step: int = 0, **parts: Any) -
         "run": parts.pop("run", None),
         "fault": parts.pop("fault", None),
         **question,
-        "decider": "level",
+        "oracle": "level",
     }
     assert not parts
     return resigned({"certificate": certificate, "evidence": [header, block]})

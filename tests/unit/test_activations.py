@@ -12,8 +12,8 @@ from misstep._core import Mlp
 from misstep.errors import InputError
 from misstep.formats.linear_layers import Activation, read_layers
 from misstep.formats.safetensors import write_safetensors
+from misstep.plugins import make_policy_part
 from misstep.policies.torch import Torch
-from misstep.policy import make_policy_part
 from tests.conftest import COURIER
 
 try:

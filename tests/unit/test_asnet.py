@@ -12,8 +12,8 @@ from misstep.answers.answer import NO_NUMBER
 from misstep.answers.guard import reason_of_run
 from misstep.formats.asnet_model import compound_types, domain_hash
 from misstep.formats.asnet_policy import write_asnet
+from misstep.plugins import make_policy_part
 from misstep.policies.asnet import Asnet, bind_asnet, ground_net
-from misstep.policy import make_policy_part, wants_unit_cost
 from tests.conftest import COURIER
 from tests.unit.asnet_reference import AsnetReference, random_model, walked_states
 
@@ -148,7 +148,7 @@ def test_part(tasks, tmp_path):
     write_asnet(tmp_path / "a=b,c:net.safetensors", model)
     part = make_policy_part(f"asnet:{tmp_path / 'a=b,c:net.safetensors'}")
     assert part == Asnet(tmp_path / "a=b,c:net.safetensors")
-    assert wants_unit_cost(part)
+    assert part.unit_cost
     batch = task.batch(walked_states(task, 5))
     assert part.bind(task)(batch) == bind_asnet(model, task)(batch)
     with pytest.raises(InputError, match="needs a value; write `asnet:FILE`"):

@@ -8,11 +8,12 @@ import pytest
 
 import misstep
 from misstep import PartialRun
+from misstep._core import NativeFuzzer
 from misstep.biases.published import PlanLength
 from misstep.errors import InputError, PartError
 from misstep.fuzz import Fuzz
 from misstep.fuzzers.published import Classic, Refined
-from misstep.policy import make_policy_part
+from misstep.plugins import make_policy_part
 from misstep.pool import PoolEntry
 from misstep.task import Task
 from tests.unit import broken_parts as broken
@@ -25,7 +26,7 @@ def task() -> Task:
 
 
 def pool(task: Task, bias: Any, fuzzer: Any = None, **options: Any) -> list[PoolEntry]:
-    graph = misstep.PolicyGraph(task, make_policy_part("heuristic:ff").bind(task))
+    graph = misstep.PolicyGraph(task, make_policy_part("heuristic:hadd").bind(task))
     return list(Fuzz(graph, fuzzer or Refined(**options), bias, seed=5, size=40))
 
 
@@ -50,7 +51,7 @@ def test_a_python_bias_that_weighs_like_a_native_one_makes_the_same_pool(task: T
 def test_partial_runs_are_what_the_policy_does(task: Task) -> None:
     heard: list[PartialRun] = []
     pool(task, Listening(heard), state_budget=7)
-    graph = misstep.PolicyGraph(task, make_policy_part("heuristic:ff").bind(task))
+    graph = misstep.PolicyGraph(task, make_policy_part("heuristic:hadd").bind(task))
     assert {run.outcome for run in heard} == {"solved", "cut-off"}
     for run in heard[:300]:
         assert 1 <= len(run.actions) <= 7 and len(run.states) == len(run.actions) + 1
@@ -83,33 +84,34 @@ def test_a_bias_may_prepare_something_for_the_task(task: Task) -> None:
     assert entries != pool(task, PlanLength())
 
 
-@dataclass(frozen=True)
-class Batched:
-    """Counts how many runs come at once, by the number of calls into the part between two expansions."""
-
-    name = "batched"
-
-    def score(self, run: PartialRun, /) -> float:
-        return 1
-
-
 def test_all_runs_of_an_expansion_come_in_one_call(task: Task) -> None:
-    from misstep.bias import BoundBias
-
     calls: list[int] = []
 
-    class Counted(BoundBias):
-        def __call__(self, runs: Any, /) -> list[float]:
-            calls.append(len(runs))
-            return [1.0] * len(runs)
+    def counted(runs: list[Any]) -> list[float]:
+        calls.append(len(runs))
+        return [1.0] * len(runs)
 
-    graph = misstep.PolicyGraph(task, make_policy_part("heuristic:ff").bind(task))
-    from misstep._core import NativeFuzzer
+    fuzzer = native(task, counted)
+    fuzzer.extend(2)
+    assert 1 < calls[0] <= len(task.successors(task.initial_state))
+    assert len(calls) == fuzzer.walks  # walks of one step
 
-    fuzzer = NativeFuzzer(
+
+@pytest.mark.parametrize(
+    ("answers", "words"),
+    [([], "and gave 0 answers"), (["much"] * 99, "not a number"), ([float("nan")] * 99, "not a number")],
+)
+def test_the_core_takes_only_numbers(task: Task, answers: list[Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        native(task, lambda runs: answers).extend(5)
+
+
+def native(task: Task, bias: Any) -> NativeFuzzer:
+    graph = misstep.PolicyGraph(task, make_policy_part("heuristic:hadd").bind(task))
+    return NativeFuzzer(
         graph,
         kind="refined",
-        bias=Counted(Batched(), Batched()),
+        bias=bias,
         distance="ff",
         max_walk=1,
         state_budget=3,
@@ -120,10 +122,6 @@ def test_all_runs_of_an_expansion_come_in_one_call(task: Task) -> None:
         max_idle_walks=10,
         seed=0,
     )
-    fuzzer.extend(2)
-    successors = task.successors(task.initial_state)
-    assert calls[0] <= len(successors) and calls[0] > 1
-    assert len(calls) == fuzzer.walks
 
 
 @pytest.mark.parametrize(

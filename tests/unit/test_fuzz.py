@@ -11,7 +11,8 @@ from misstep.biases.published import Detour, NoBias, PlanLength
 from misstep.errors import FlakyPolicy, InputError
 from misstep.fuzz import Fuzz, FuzzProgress
 from misstep.fuzzers.published import Classic, Refined
-from misstep.policy import make_policy_part, per_state, wants_unit_cost
+from misstep.plugins import make_policy_part
+from misstep.policy import per_state
 from misstep.pool import PoolEntry
 from misstep.record.pool_file import PoolWriter, read_made_by, read_pool
 from misstep.task import Task
@@ -186,7 +187,7 @@ def test_missing_pool(task: Task, tmp_path: Path) -> None:
 
 
 def test_policy_parts() -> None:
-    assert not wants_unit_cost(make_policy_part("heuristic:ff"))
+    assert not getattr(make_policy_part("heuristic:ff"), "unit_cost", False)
     with pytest.raises(InputError, match="unknown policy"):
         make_policy_part("heuristik:ff")
     with pytest.raises(InputError, match="is not one of"):

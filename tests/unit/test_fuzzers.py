@@ -12,7 +12,7 @@ from misstep.biases.published import Detour, NoBias
 from misstep.errors import InputError, PartError
 from misstep.fuzz import Fuzz, FuzzProgress
 from misstep.fuzzer import FuzzContext
-from misstep.policy import make_policy_part
+from misstep.plugins import make_policy_part
 from misstep.pool import PoolEntry
 from misstep.task import Task
 from tests.unit import broken_parts as broken

@@ -12,10 +12,10 @@ from misstep._core import HeuristicPolicy, PolicyGraph
 from misstep.answers.answer import ActionNames, BadAnswer, likeliest, read_answer
 from misstep.answers.guard import Guard, bind_guarded, reason_of_run
 from misstep.errors import InputError
-from misstep.plugins import split_options
+from misstep.plugins import make_policy_part, split_options
 from misstep.policies.python import Python
 from misstep.policies.torch import Torch
-from misstep.policy import argmax, make_policy_part, per_state
+from misstep.policy import argmax, per_state
 from misstep.task import Task
 from tests.conftest import COURIER
 

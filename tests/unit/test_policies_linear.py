@@ -10,8 +10,8 @@ import pytest
 from misstep import load, load_sas
 from misstep._core import Heuristic, PolicyGraph
 from misstep.errors import InputError, PolicyError
+from misstep.plugins import make_policy_part
 from misstep.policies.linear import FEATURES, FORMAT, ActionFeatures, Linear, LinearPolicy
-from misstep.policy import make_policy_part
 from misstep.reference import fdr
 from misstep.task import Task
 from misstep.testing.random_tasks import random_task, random_walk, to_sas

@@ -15,8 +15,8 @@ from misstep.answers.answer import BadAnswer
 from misstep.answers.guard import bind_guarded
 from misstep.answers.logits import best_actions, state_encoder
 from misstep.errors import InputError, PolicyError
+from misstep.plugins import make_policy_part
 from misstep.policies.onnx import Onnx
-from misstep.policy import make_policy_part
 from tests.unit.onnx_model import FLOAT, INT64, STRING, linear_model
 
 try:

@@ -9,8 +9,8 @@ from misstep import load
 from misstep._core import HeuristicPolicy, PolicyGraph
 from misstep.answers.guard import bind_guarded
 from misstep.errors import InputError, PolicyError
+from misstep.plugins import make_policy_part
 from misstep.policies.python import Python
-from misstep.policy import make_policy_part
 
 CODE = '''
 """Policies of a user."""

@@ -7,8 +7,8 @@ import pytest
 from misstep import load, load_sas
 from misstep._core import HeuristicPolicy, PolicyGraph
 from misstep.errors import InputError
+from misstep.plugins import make_policy_part
 from misstep.policies.table import Table, read_table, write_table
-from misstep.policy import make_policy_part
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ from misstep._core import PolicyGraph
 from misstep.answers.guard import bind_guarded
 from misstep.errors import InputError, MisstepError, PolicyError
 from misstep.formats.safetensors import write_safetensors
+from misstep.plugins import make_policy_part
 from misstep.policies.torch import Torch
-from misstep.policy import make_policy_part
 
 try:
     import torch

@@ -8,13 +8,13 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from misstep.knowledge import UnsoundClaim
 
 from misstep._core import Decider, JaniGame, SafetyFuzzer
 from misstep.bound import NEVER
 from misstep.bundled.models import generate
 from misstep.claim import Claim, Exhausted
 from misstep.formats.jani import JaniTask
+from misstep.lab import UnsoundClaim
 from misstep.reference.evidence import Evidence
 from misstep.reference.safety import check
 from misstep.safety.certificate import make_certificate

@@ -157,7 +157,7 @@ def test_limits_leave_states_unknown(line: Path) -> None:
 
 def test_a_model_needs_a_policy(line: Path) -> None:
     with pytest.raises(InputError, match="no policy"):
-        list(Session(config(line).replace(policy=None)).events())
+        list(Session(config(line, policy="")).events())
 
 
 def test_the_shield_is_measured(line: Path) -> None:

@@ -28,6 +28,8 @@ _KINDS = {
     "safety-fuzzer": "draws runs of a policy on a JANI model; for --fuzzer",
     "decider": "says whether states of a JANI model are safe; for --decider",
 }
+_NAMES = 14
+_INDENT = " " * (2 + _NAMES)
 
 
 def parts(
@@ -59,14 +61,14 @@ def _lines(part: "PartInfo", width: int) -> Iterator[str]:
     """The name with the first sentence beside it, everything else indented below."""
     origin = "" if part.origin == "misstep" else f" (from {part.origin})"
     if part.problem is not None:
-        yield from _wrapped(f"  {part.name:<12}", f"cannot be used: {part.problem}", width)
+        yield from _wrapped(f"  {part.name:<{_NAMES}}", f"cannot be used: {part.problem}", width)
         return
     paragraphs = [" ".join(text.split()) for text in part.help.split("\n\n")]
-    yield from _wrapped(f"  {part.name:<12}", paragraphs[0] + origin, width)
+    yield from _wrapped(f"  {part.name:<{_NAMES}}", paragraphs[0] + origin, width)
     for text in paragraphs[1:]:
-        yield from _wrapped(" " * 14, text, width)
+        yield from _wrapped(_INDENT, text, width)
     for option in part.options:
-        yield from _wrapped(" " * 14, _option(option), width, hang=4)
+        yield from _wrapped(_INDENT, _option(option), width, hang=4)
 
 
 def _option(option: "OptionInfo") -> str:
@@ -85,13 +87,12 @@ def _shown(default: object) -> str:
 
 def _wrapped(start: str, text: str, width: int, *, hang: int = 0) -> list[str]:
     """The text behind the start, broken into lines of this width; names that are long get their own line."""
-    indent = " " * 14
     lines = textwrap.wrap(
         text,
         width,
-        initial_indent=start if len(start) <= len(indent) else indent,
-        subsequent_indent=indent + " " * hang,
+        initial_indent=start if len(start) <= len(_INDENT) else _INDENT,
+        subsequent_indent=_INDENT + " " * hang,
         break_long_words=False,
         break_on_hyphens=False,
     )
-    return lines if len(start) <= len(indent) else [start.rstrip(), *lines]
+    return lines if len(start) <= len(_INDENT) else [start.rstrip(), *lines]

@@ -48,5 +48,6 @@ def test(
         raise InputError(f"{problems[0]}: a JANI model has no further problems; leave it out")
     if resume and out is not None and task is None and config is None:
         config = out / CONFIG
-    made = make_config(options, file=config, **named)
-    return run_suite(made, list(problems), out=out, resume=resume, json=json, quiet=quiet)
+    alone = problems[0] if len(problems) == 1 and not problems[0].is_dir() else None
+    made = make_config(options, file=config, problem=alone, **named)
+    return run_suite(made, [] if alone else list(problems), out=out, resume=resume, json=json, quiet=quiet)

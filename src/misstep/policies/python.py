@@ -43,14 +43,15 @@ class Python:
 
     def bind(self, task: Task, /) -> Policy:
         """Imports the code and makes the policy for this task."""
-        found = _find(self.target)
+        found = find_object(self.target)
         if inspect.isclass(found) or _wants_task(found):
             found = _make(found, task, self.target)
         policy = _policy(found, self.target)
         return argmax(policy) if self.argmax else policy
 
 
-def _find(target: str) -> Any:
+def find_object(target: str) -> Any:
+    """What `MODULE:NAME` or `FILE.py:NAME` names; the module or file is imported, which runs it."""
     place, colon, name = target.rpartition(":")
     if not colon or not place or not name:
         raise InputError(f"policy `python:{target}`: write `python:MODULE:NAME` or `python:FILE.py:NAME`")

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from importlib.resources import as_file, files
 
 from misstep.errors import InputError
-from misstep.policy import Policy, PolicyPart, make_policy_part
+from misstep.plugins import make_policy_part
+from misstep.policy import Policy, PolicyPart
 from misstep.support.suggest import did_you_mean
 from misstep.task import Task
 

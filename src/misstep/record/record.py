@@ -21,6 +21,7 @@ from misstep.errors import InputError
 from misstep.events import Event, Judged, from_json, timeless
 from misstep.judge import Verdict
 from misstep.record.store import DirectoryStore, MemoryStore, Store, free_directory, read_object
+from misstep.support.plain import to_plain
 
 TASK, DOMAIN, PROBLEM, MODEL, CONFIG, ENVIRONMENT, EVENTS, POOL, ANSWERS, BUGS, CLEARED, EVIDENCE = (
     "task.sas",
@@ -136,7 +137,7 @@ class Record:
 
     def event(self, event: Event) -> None:
         """Logs an event."""
-        line = event.as_json()
+        line: dict[str, Any] = to_plain(event)
         if self._repeated:
             self._log_again(line)
         else:
@@ -174,7 +175,7 @@ class Record:
         self, event: Judged, certificate: Mapping[str, Any] | None, answers: Sequence[Mapping[str, Any]]
     ) -> None:
         """Writes what a verdict rests on, and then the event that reports it."""
-        line, store, is_bug = event.as_json(), self.store, event.verdict is Verdict.BUG
+        line, store, is_bug = to_plain(event), self.store, event.verdict is Verdict.BUG
         is_known = bool(self._repeated or self._repeated_lines.get(CLEARED))
         for answer in answers:
             store.append(ANSWERS, answer)

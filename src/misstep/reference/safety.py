@@ -15,7 +15,7 @@ from misstep.reference.reading import record, text, whole
 CLAIM = ("verdict", "state", "step", "run", "fault", "evidence")
 """The fields that the claim consists of. Each of them is checked as a whole."""
 
-ORIGIN = ("id", "task", "policy", "decider", "seed", "replay")
+ORIGIN = ("id", "task", "policy", "oracle", "seed", "replay")
 """The fields that say where the certificate comes from. Nothing is concluded from them."""
 
 POLICY_WORD = "policy: it decides as the evidence says (`misstep replay` asks it)"

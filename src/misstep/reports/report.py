@@ -77,6 +77,9 @@ class Report:
         self.tally = tally or _added_up(record)
         self.finished = self.tally.finished or Finished(**self.tally.counts())
         """The counts; of a test that is under way or was killed, those so far."""
+        started = self.tally.started
+        self.is_safety = started is not None and started.kind == "model"
+        """Whether a JANI model was tested."""
 
     @classmethod
     def read(cls, folder: str | Path) -> "Report":
@@ -87,11 +90,6 @@ class Report:
     def bugs(self) -> list[Bug]:
         """The bugs in the order in which they were found."""
         return [Bug(event, self.record.bug_named(str(event.id)), self.record) for event in self.tally.bugs]
-
-    @property
-    def is_safety(self) -> bool:
-        """Whether a JANI model was tested."""
-        return self.record.has_begun and self.record.config().is_safety
 
     @property
     def tested(self) -> int:

@@ -58,7 +58,13 @@ class Decision:
             config.absolute().to_toml(), environment=environment, files={MODEL: lab.task.files.model}
         )
         record.event(
-            Started(task=config.subject, policy=config.policy, seed=config.seed, oracles=(config.decider,))
+            Started(
+                task=config.subject,
+                policy=config.policy,
+                seed=config.seed,
+                oracles=(config.decider,),
+                kind="model",
+            )
         )
         record.evidence(lab.book.header)
         if (claim := lab.claim(lab.state(self.state))) is not None:
@@ -71,7 +77,7 @@ class Decision:
                 lab.game,
                 self.state,
                 verdict="safe" if self.verdict == "safe" else "cleared",
-                decider=lab.name,
+                oracle=lab.name,
                 task=config.subject,
                 policy=config.policy,
                 seed=config.seed,

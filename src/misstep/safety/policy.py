@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,8 +15,8 @@ from misstep._core import Mlp, SafetyPolicy, Scorer, python_policy, score_policy
 from misstep.errors import InputError, PolicyError
 from misstep.formats.linear_layers import read_layers
 from misstep.formats.nnet import Interface, read_interface, read_nnet
-from misstep.plugins import option
-from misstep.policy import make_policy_part
+from misstep.plugins import make_policy_part, option
+from misstep.policies.python import find_object
 from misstep.safety.model import SafetyTask, StateDict
 from misstep.safety.trees import read_trees
 from misstep.support.extras import require_extra
@@ -111,7 +110,7 @@ class Zoo:
 class Python:
     """A Python function of (state, applicable labels) that returns a label or None."""
 
-    function: str = option("", "MODULE:NAME")
+    function: str = option("", "MODULE:NAME or FILE.py:NAME")
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -120,11 +119,9 @@ class Python:
 
     def bind(self, task: SafetyTask, /, *, filter: bool | None = None) -> SafetyPolicy:
         """The policy on a task; a function sees the applicable labels, so there is nothing to filter."""
-        module, _, name = self.function.partition(":")
-        try:
-            function = getattr(importlib.import_module(module), name)
-        except (ImportError, AttributeError, ValueError) as error:
-            raise PolicyError(f"python:{self.function}: {error}; write python:MODULE:NAME") from None
+        function = find_object(self.function)
+        if not callable(function):
+            raise PolicyError(f"python:{self.function}: that is no function of (state, applicable labels)")
         return function_policy(function, task)
 
 

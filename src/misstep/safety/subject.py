@@ -114,7 +114,6 @@ class ModelSubject:
                 s,
                 verdict=str(judgement.verdict),
                 fault=fault,
-                decider=self.lab.name,
                 **about,
             )
         return Finding(

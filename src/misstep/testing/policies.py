@@ -7,7 +7,8 @@ from typing import Any
 
 from misstep._core import Action, State
 from misstep.errors import InputError, PolicyError
-from misstep.policy import Policy, PolicyPart, bind_policy, make_policy_part
+from misstep.plugins import make_policy_part
+from misstep.policy import Policy, PolicyPart, bind_policy
 from misstep.reference.fdr import parse
 from misstep.task import Task
 from misstep.testing.contract import Contract, contract_of
