@@ -73,7 +73,8 @@ def _lines(part: "PartInfo", width: int) -> Iterator[str]:
 
 def _option(option: "OptionInfo") -> str:
     default = " (needed)" if option.is_required else f"={_shown(option.default)}"
-    return f":{option.name}{default}  {option.type}; {option.help}"
+    kind = option.type.replace("|", "| ") if len(option.type) > _NARROWEST else option.type
+    return f":{option.name}{default}  {kind}; {option.help}"
 
 
 def _shown(default: object) -> str:

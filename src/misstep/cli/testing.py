@@ -52,7 +52,7 @@ def run_session(session: Session, *, quiet: bool, silent: bool) -> tuple[Report,
     name, interrupted = session.config.subject, False
     terminal = Terminal(name, session.tally, quiet=quiet, silent=silent, seconds=session.config.seconds)
     try:
-        with terminal:
+        with terminal.status:
             for event in session.events():
                 terminal.on(event)
     except KeyboardInterrupt:

@@ -17,7 +17,7 @@ _LONGEST = 2000
 def say(*lines: str, hang: int = 2) -> None:
     """Prints lines of a result; on a terminal long ones are filled, with `hang` as the indent of the rest."""
     if not sys.stdout.isatty():
-        _write(sys.stdout, [harmless(line) for line in lines])
+        say_plain(*lines)
         return
     width = screen_width()
     made: list[str] = []
@@ -29,7 +29,7 @@ def say(*lines: str, hang: int = 2) -> None:
 
 def say_plain(*lines: str) -> None:
     """Prints lines that other programs may read, such as plans: never broken."""
-    _write(sys.stdout, [harmless(line) for line in lines])
+    _write(sys.stdout, [line if line.isprintable() else harmless(line) for line in lines])
 
 
 def note(text: str, *, quiet: bool = False) -> None:
@@ -65,7 +65,8 @@ def _message(text: str) -> list[str]:
 
 def _write(stream: TextIO, lines: list[str]) -> None:
     with StatusLine.lock:
-        StatusLine.erase_shown()
+        if StatusLine.shown is not None:
+            StatusLine.shown.erase()
         for line in lines:
             print(line, file=stream)
         if stream.isatty():

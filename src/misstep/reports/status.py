@@ -17,13 +17,13 @@ _ERASE = "\r\x1b[2K"
 class StatusLine:
     """One line on standard error that is overwritten again and again; silent where that is no terminal.
 
-    A thread draws it, so that the clock goes on while a native search takes its time. Whoever prints does so
-    inside `cleared()`, or the line would stand in front of what is printed.
+    A thread draws it, so that the clock goes on while a native search takes its time. Whoever prints
+    erases it before (`screen.py` does), or it would stand in front of what is printed.
     """
 
     lock: ClassVar[threading.RLock] = threading.RLock()
     """Held while anything is written to the screen."""
-    _shown: ClassVar["StatusLine | None"] = None
+    shown: ClassVar["StatusLine | None"] = None
     """The one whose text is on the screen."""
 
     def __init__(
@@ -52,7 +52,7 @@ class StatusLine:
     ) -> None:
         self._done.set()
         with StatusLine.lock:
-            self._erase()
+            self.erase()
         if self._thread is not None:
             self._thread.join()
 
@@ -70,23 +70,18 @@ class StatusLine:
         if line != self._drawn:
             sys.stderr.write(_ERASE + line)
             sys.stderr.flush()
-            StatusLine._shown, self._drawn = self, line
+            StatusLine.shown, self._drawn = self, line
 
-    def _erase(self) -> None:
+    def erase(self) -> None:
+        """Clears the line until it is drawn again; the caller holds the lock."""
         if self._drawn:
             sys.stderr.write(_ERASE)
             sys.stderr.flush()
-            StatusLine._shown, self._drawn = None, ""
+            StatusLine.shown, self._drawn = None, ""
 
     def _time(self) -> str:
         spent = time.monotonic() - self._begin
         return clock(spent) if self._seconds is None else f"{clock(max(0.0, self._seconds - spent))} left"
-
-    @classmethod
-    def erase_shown(cls) -> None:
-        """Clears the line that is on the screen, if one is; the caller holds the lock."""
-        if cls._shown is not None:
-            cls._shown._erase()
 
 
 def clock(seconds: float) -> str:

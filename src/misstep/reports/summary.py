@@ -94,7 +94,7 @@ def kinds(families: Sequence[Family]) -> list[Kind]:
 
 def kind_lines(report: Report, *, most: int | None = None) -> list[str]:
     """The kinds of bugs in words: how many, what the policy does, how bad it is, the decision at fault."""
-    found = kinds(report.families)
+    found = kinds(report.finished.families)
     if not found:
         return []
     total = sum(len(kind.members) for kind in found)
@@ -137,9 +137,10 @@ def summary_lines(report: Report) -> list[str]:
     found = report.finished
     by_search = f" ({found.cleared_by_search} rest on a search)" if found.cleared_by_search else ""
     failed = f" (in {found.failed} the policy failed to answer)" if found.failed else ""
+    bug_words = _bug_words(found)
     lines = [
         f"{counted(found.tested, 'state')} tested, {found.solved} solved by the policy",
-        count_line("bugs", found.bugs, _bug_words(found)),
+        count_line("bugs", found.bugs, bug_words),
         count_line("cleared", found.cleared, f"proven that nothing better exists{by_search}"),
         count_line("unknown", found.unknown, f"neither was proven{failed}"),
     ]

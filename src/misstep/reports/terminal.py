@@ -3,9 +3,6 @@
 Results go to standard output, progress and warnings to standard error.
 """
 
-from types import TracebackType
-from typing import Self
-
 from misstep.bound import cost_text
 from misstep.events import Event, Judged, PoolGrown, Ran, Started, Warned
 from misstep.judge import Verdict
@@ -39,17 +36,9 @@ class Terminal:
     ) -> None:
         self.name, self.tally = name, tally
         self._quiet, self._silent = quiet or silent, silent
-        self._status = StatusLine(f"loading {name}", quiet=quiet, seconds=seconds)
+        self.status = StatusLine(f"loading {name}", quiet=quiet, seconds=seconds)
+        """Shown as long as the test goes on, by whoever runs it."""
         self._bugs = 0
-
-    def __enter__(self) -> Self:
-        self._status.__enter__()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._status.__exit__(kind, error, trace)
 
     def on(self, event: Event) -> None:
         """Shows an event."""
@@ -57,8 +46,8 @@ class Terminal:
             warn([event.text], quiet=self._quiet)
         if isinstance(event, Judged) and event.verdict is Verdict.BUG:
             self._bug(event)
-        if self._status.is_on and isinstance(event, Started | Judged | PoolGrown | Ran):
-            self._status.show(self._progress())
+        if self.status.is_on and isinstance(event, Started | Judged | PoolGrown | Ran):
+            self.status.show(self._progress())
 
     def end(self, report: Report, *, interrupted: bool = False) -> None:
         """The counts, also of a test that was interrupted."""
@@ -66,19 +55,12 @@ class Terminal:
             return
         if interrupted:
             say("interrupted; so far:")
-        if not self._quiet:
-            blank = [""] if self._bugs else []
-            say(*blank, *kind_lines(report, most=_SHOWN), *blank)
-        say(*summary_lines(report), hang=_HANG)
-        if not self._quiet and report.record.path is not None and report.tally.started is not None:
-            self._pointers(report)
-
-    def _pointers(self, report: Report) -> None:
-        seed = "" if report.tally.started is None else f" (seed {report.tally.started.seed})"
-        say(f"record    {report.record.path}{seed}", hang=_HANG)
-        if report.finished.families:
-            bug = report.finished.families[0].representative
-            say(f"next      misstep show {report.record.path} {bug}", hang=_HANG)
+        pointers = [] if self._quiet else _pointers(report)
+        counts = summary_lines(report)
+        kinds = [] if self._quiet else kind_lines(report, most=_SHOWN)
+        if kinds:
+            say("", *kinds, "")
+        say(*counts, *pointers, hang=_HANG)
 
     def _bug(self, bug: Judged) -> None:
         self._bugs += 1
@@ -86,15 +68,15 @@ class Terminal:
             return
         # What the search for the fault found out was asked for by no oracle; models have one decider.
         is_said = bug.oracle not in (None, "fault") and bug.outcome != "unsafe"
-        oracle = f" (oracle: {bug.oracle})" if is_said else ""
-        say(f"bug {bug.id}: {found_words(bug)}{oracle}")
+        lines = [f"bug {bug.id}: {_found(bug)}" + (f" (oracle: {bug.oracle})" if is_said else "")]
         if bug.fault is not None:
             instead = "" if bug.fault.better is None else f" instead of {bug.fault.better}"
-            say(f"  misstep: step {bug.fault.step + 1}, {bug.fault.action or 'no action'}{instead}")
+            lines.append(f"  misstep: step {bug.fault.step + 1}, {bug.fault.action or 'no action'}{instead}")
         if bug.reason is not None:
-            say(f"  reason: {bug.reason}")
+            lines.append(f"  reason: {bug.reason}")
         if self._bugs == _SHOWN:
-            say("(further bugs are not shown one by one)")
+            lines.append("(further bugs are not shown one by one)")
+        say(*lines)
 
     def _progress(self) -> str:
         counts = self.tally.counts()
@@ -107,10 +89,21 @@ class Terminal:
         return " · ".join(words)
 
 
-def found_words(bug: Judged) -> str:
+def _found(bug: Judged) -> str:
     """What the policy does in a bug, and what would be better."""
     best = cost_text(bug.best.hi)
     if bug.outcome == "solved":
         return f"the policy pays {cost_text(bug.cost.lo)} where {best} is enough"
     better = "a safe course exists" if bug.outcome == "unsafe" else f"a plan of cost {best} exists"
     return f"the policy {does(bug.outcome)}; {better}"
+
+
+def _pointers(report: Report) -> list[str]:
+    """Where the record is and what to do next; nothing where none was begun."""
+    started, path = report.tally.started, report.record.path
+    if started is None or path is None:
+        return []
+    lines = [f"record    {path} (seed {started.seed})"]
+    if report.finished.families:
+        lines.append(f"next      misstep show {path} {report.finished.families[0].representative}")
+    return lines
