@@ -128,7 +128,9 @@ def _as_json(task: "Task", function: "Dominance", seconds: float) -> dict[str, o
 
 def _show(task: "Task", function: "Dominance") -> None:
     factors = _factors(task, function)
-    rows = [("factor", "states", "transitions", "own moves", "comparable", "variables")]
+    rows: list[tuple[str, ...]] = [
+        ("factor", "states", "transitions", "own moves", "comparable", "variables")
+    ]
     for number, factor in enumerate(factors, start=1):
         counts = (factor["states"], factor["transitions"], factor["tau_moves"])
         share = f"{factor['finite_share']:.1%}"

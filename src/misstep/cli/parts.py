@@ -1,6 +1,5 @@
 """`misstep parts`: which parts exist, and their options."""
 
-import dataclasses
 import shutil
 import textwrap
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from cyclopts import Parameter
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import Json
 from misstep.cli.output import emit_json, say_plain
+from misstep.support.plain import to_plain
 
 if TYPE_CHECKING:
     from misstep.plugins import OptionInfo, PartInfo
@@ -47,7 +47,7 @@ def parts(
 
     found = {name: list_parts(name) for name in ([kind] if kind else KINDS)}
     if json:
-        emit_json({name: [dataclasses.asdict(part) for part in listed] for name, listed in found.items()})
+        emit_json({name: to_plain(listed) for name, listed in found.items()})
         return ExitCode.NOTHING_FOUND
     width = max(_NARROWEST, shutil.get_terminal_size().columns)
     for number, (name, listed) in enumerate(found.items()):

@@ -88,6 +88,10 @@ class Record:
         """An old record; InputError where the directory holds none, or one of another format."""
         if not (path / EVENTS).is_file():
             raise InputError(f"{path}: no record (there is no {EVENTS} in it)")
+        if not (path / ENVIRONMENT).is_file():
+            raise InputError(
+                f"{path}: the test was stopped before it had begun; start it again with --resume"
+            )
         record = cls(DirectoryStore(path))
         found = record.environment().get("format")
         if found != FORMAT:
