@@ -24,9 +24,28 @@ SCREENS: dict[str, tuple[str, ...]] = {
     "demo": ("demo", "--out", "demo"),
     "test": (*TEST, "--out", "again"),
     "test-quiet": (*TEST, "--quiet", "--out", "quiet"),
-    "test-nothing-found": ("test", "domain.pddl", "done.pddl", "--policy", "heuristic:ff", "--pool", "1",
-                           "--out", "none"),
-    "test-directory": ("test", "domain.pddl", "problems", "--policy", "zoo:courier", "--pool", "5", "--out", "many"),
+    "test-nothing-found": (
+        "test",
+        "domain.pddl",
+        "done.pddl",
+        "--policy",
+        "heuristic:ff",
+        "--pool",
+        "1",
+        "--out",
+        "none",
+    ),
+    "test-directory": (
+        "test",
+        "domain.pddl",
+        "problems",
+        "--policy",
+        "zoo:courier",
+        "--pool",
+        "5",
+        "--out",
+        "many",
+    ),
     "test-error": ("test", "domain.pddl", "problems/broken.pddl", "--policy", "zoo:courier"),
     "show": ("show", "record"),
     "show-loop": ("show", "record", "9"),
@@ -63,10 +82,10 @@ from misstep import search
 def best(state):
     return next(iter(search(state.task, "astar:lmcut", state=state).plan), None)
 """
-COMMANDS = (
-    "demo", "test", "run", "fuzz", "plan", "show", "verify", "replay", "shrink", "dominance", "train", "serve",
-    "doctor", "parts", "safety", "safety test", "safety decide", "safety generate", "safety experiments", "train mlp",
-)  # fmt: skip
+COMMANDS = [
+    *"demo test run fuzz plan show verify replay shrink dominance train serve doctor parts safety".split(),
+    *("safety test", "safety decide", "safety generate", "safety experiments", "train mlp"),
+]
 SCREENS |= {f"help-{name.replace(' ', '-')}": (*name.split(), "--help") for name in COMMANDS}
 ENDS_WITH_ONE = ("test", "test-quiet", "test-directory", "replay", "replay-bug", "replay-changed", "shrink",
                  "safety-test", "safety-replay", "safety-shrink")  # fmt: skip

@@ -37,7 +37,11 @@ def test_one_problem_does_not_spoil_the_others(folder: Path) -> None:
     broken, large, trivial = ended.json["tasks"]
     assert (broken["task"], broken["outcome"], broken["tested"]) == ("broken.pddl", "error", 0)
     assert "broken.pddl:21:3: this parenthesis is never closed" in broken["error"]
-    assert (large["task"], large["outcome"], large["limits_hit"]) == ("huge.pddl", "limit", ["translate: seconds"])
+    assert (large["task"], large["outcome"], large["limits_hit"]) == (
+        "huge.pddl",
+        "limit",
+        ["translate: seconds"],
+    )
     assert (trivial["task"], trivial["tested"]) == ("trivial.pddl", 2)
     assert "outcome" not in trivial
     total = ended.json["total"]

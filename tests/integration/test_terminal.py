@@ -1,4 +1,4 @@
-"""Commands in a pseudo-terminal: nothing stale in front of results, Ctrl-C with the summary so far, harmless names."""
+"""Commands in a pseudo-terminal: nothing stale before results, the summary at Ctrl-C, harmless names."""
 
 import json
 import re
@@ -72,7 +72,9 @@ def test_ctrl_c_while_loading_leaves_no_record(tmp_path: Path) -> None:
 
 
 def test_a_long_search_shows_what_it_does(tmp_path: Path) -> None:
-    seen = look("plan", COURIER[0], huge(tmp_path, places=12, vans=6), "--search", "astar:blind", "--seconds", "8")
+    seen = look(
+        "plan", COURIER[0], huge(tmp_path, places=12, vans=6), "--search", "astar:blind", "--seconds", "8"
+    )
     shown = statuses(seen)
     assert any(text.startswith("translating ") for text in shown)
     assert any(re.fullmatch(r"searching with astar:blind · 0:0\d left", text) for text in shown)
@@ -87,7 +89,17 @@ def test_quiet_is_the_result_alone(tmp_path: Path) -> None:
 
 
 def test_json_is_one_line_whatever_is_shown_meanwhile(slow: Path) -> None:
-    arguments = ("test", *COURIER, "--policy", "python:slow.py:slow", "--pool", "2", "--json", "--out", "record")
+    arguments = (
+        "test",
+        *COURIER,
+        "--policy",
+        "python:slow.py:slow",
+        "--pool",
+        "2",
+        "--json",
+        "--out",
+        "record",
+    )
     seen = look(*arguments, cwd=slow, columns=1000)
     assert statuses(seen)
     assert json.loads(seen.screen)["tested"] == 2
@@ -100,7 +112,12 @@ def test_names_from_files_do_nothing_to_the_terminal(tmp_path: Path) -> None:
     tested = look(*arguments, cwd=tmp_path)
     assert tested.code == 1, tested.screen
     bug = re.findall(r"misstep show record (\d+)", tested.screen)[0]
-    for command in (("show", "record", bug), ("show", "record"), ("replay", "record", bug), ("shrink", "record", bug)):
+    for command in (
+        ("show", "record", bug),
+        ("show", "record"),
+        ("replay", "record", bug),
+        ("shrink", "record", bug),
+    ):
         seen = look(*command, cwd=tmp_path)
         assert "\x07" not in seen.raw
         assert not set(re.findall(r"\x1b.{0,3}", seen.raw)) - {"\x1b[2K"}

@@ -54,7 +54,7 @@ def test_a_loop_is_bracketed_and_the_misstep_marked(task):
     assert len({line.index("|") for line in lines}) == 1
     both = compare(task, bug)
     assert (both.step, both.back_to) == (1, 1)
-    assert [action.name for action in both.better.actions][0] == "(load book red depot)"
+    assert both.better.actions[0].name == "(load book red depot)"
     assert task.is_goal(both.better.states[-1])
     only_policy, only_better = both.differences
     assert "(at red mill)" in only_policy

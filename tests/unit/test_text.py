@@ -52,7 +52,11 @@ def test_lists_are_broken_between_items():
 
 @pytest.mark.parametrize("width", [24, 40, 80])
 def test_a_table_gives_way_in_its_flexible_column(width):
-    rows = [("task", "bugs", "remarks"), ("a-very-long-name-of-a-problem.pddl", "12", "error"), ("p", "3", "")]
+    rows = [
+        ("task", "bugs", "remarks"),
+        ("a-very-long-name-of-a-problem.pddl", "12", "error"),
+        ("p", "3", ""),
+    ]
     lines = table(rows, width)
     assert max(map(len, lines)) <= width
     assert [line.split()[1] for line in lines] == ["bugs", "12", "3"]

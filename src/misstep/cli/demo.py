@@ -26,7 +26,9 @@ _POLICY = "zoo:courier"
 
 def demo(
     *,
-    out: Annotated[Path | None, Parameter(help="The record's directory; runs/demo-NUMBER by default.")] = None,
+    out: Annotated[
+        Path | None, Parameter(help="The record's directory; runs/demo-NUMBER by default.")
+    ] = None,
     json: Json = False,
 ) -> int:
     """Test a small trained policy on a bundled task: two vans, three parcels, roads of different length.
@@ -98,7 +100,11 @@ def _show_bugs(report: "Report") -> None:
     for kind in largest.values():
         comparison = compare(task, report.bug(kind.representative).certificate)
         alike = len(kind.members) - 1
-        say("", f"bug {kind.representative}: {headline(comparison)}" + (f" ({alike} more like it)" if alike else ""))
+        say(
+            "",
+            f"bug {kind.representative}: {headline(comparison)}"
+            + (f" ({alike} more like it)" if alike else ""),
+        )
         say_plain(*side_by_side(comparison, screen_width()))
 
 

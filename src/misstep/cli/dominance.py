@@ -57,7 +57,7 @@ def dominance(
 
     D(s, t) <= h*(s) - h*(t): how much cheaper t is to solve than s, at least. A limit that is
     hit gives a weaker function that is still sound, and is said. Of each factor it shows its states and
-    transitions, how many moves no other factor notices, and the share of pairs of states that can be compared.
+    transitions, how many moves no other factor notices, and the share of pairs of states that compare.
 
     Example: misstep dominance domain.pddl problem.pddl --save task.dominance
     """
@@ -128,7 +128,9 @@ def _as_json(task: "Task", function: "Dominance", seconds: float) -> dict[str, o
 
 def _show(task: "Task", function: "Dominance") -> None:
     factors = _factors(task, function)
-    rows = [("factor", "states", "transitions", "own moves", "comparable", "variables")]
+    rows: list[tuple[str, ...]] = [
+        ("factor", "states", "transitions", "own moves", "comparable", "variables")
+    ]
     for number, factor in enumerate(factors, start=1):
         counts = (factor["states"], factor["transitions"], factor["tau_moves"])
         share = f"{factor['finite_share']:.1%}"

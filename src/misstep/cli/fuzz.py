@@ -11,8 +11,8 @@ from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import DomainFile, Json, ProblemFile, Quiet
 from misstep.cli.output import emit_json, note, say, warn
 from misstep.errors import InputError
-from misstep.reports.status import StatusLine, clock
 from misstep.explain.words import counted
+from misstep.reports.status import StatusLine, clock
 
 if TYPE_CHECKING:
     from misstep.bench import Bench
@@ -29,7 +29,9 @@ def fuzz(
     *,
     out: Annotated[Path, Parameter(help="The pool file, one JSON object a line.")],
     options: Annotated[FuzzOptions, Parameter(name="*")] = FuzzOptions(),  # noqa: B008
-    resume: Annotated[bool, Parameter(negative="", show_default=False, help="Continue the pool in --out.")] = False,
+    resume: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Continue the pool in --out.")
+    ] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:

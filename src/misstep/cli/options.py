@@ -26,10 +26,15 @@ UnitCost: TypeAlias = Annotated[
 ]
 Seconds: TypeAlias = Annotated[
     float | None,
-    Parameter(validator=Number(gt=0, lt=MAX_SECONDS), help="Time for everything together; no limit by default."),
+    Parameter(
+        validator=Number(gt=0, lt=MAX_SECONDS), help="Time for everything together; no limit by default."
+    ),
 ]
 MemoryMb: TypeAlias = Annotated[
-    int | None, Parameter(validator=Number(gt=0, lt=MAX_COUNT), help="Memory for stored states, in MB; no limit by default.")
+    int | None,
+    Parameter(
+        validator=Number(gt=0, lt=MAX_COUNT), help="Memory for stored states, in MB; no limit by default."
+    ),
 ]
 Seed: TypeAlias = Annotated[
     int | None,

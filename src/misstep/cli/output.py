@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["emit_json", "note", "say", "say_plain", "warn", "write_plan"]
 
+
 def emit_json(result: Mapping[str, object]) -> None:
     """The one JSON object of `--json`."""
     say_plain(json.dumps(result))

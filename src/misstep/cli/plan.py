@@ -21,9 +21,9 @@ from misstep.cli.options import (
 )
 from misstep.cli.output import emit_json, note, say_plain, warn, write_plan
 from misstep.errors import LimitReached
+from misstep.explain.words import counted
 from misstep.loading import load_task
 from misstep.reports.status import StatusLine
-from misstep.explain.words import counted
 
 if TYPE_CHECKING:
     from misstep._core import SearchResult

@@ -10,8 +10,8 @@ from misstep.cli.config_options import RunOptions, make_config
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import DomainFile, Json, ProblemFile, Quiet
 from misstep.cli.output import emit_json, note, say_plain, warn
-from misstep.reports.status import StatusLine
 from misstep.explain.words import counted
+from misstep.reports.status import StatusLine
 
 if TYPE_CHECKING:
     from misstep._core import Run
@@ -33,7 +33,9 @@ def run(
     /,
     *,
     options: Annotated[RunOptions, Parameter(name="*")] = RunOptions(),  # noqa: B008
-    states: Annotated[bool, Parameter(negative="", show_default=False, help="Show the state after each action.")] = False,
+    states: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Show the state after each action.")
+    ] = False,
     out: Annotated[Path | None, Parameter(help="Write the plan to this file.")] = None,
     json: Json = False,
     quiet: Quiet = False,

@@ -9,9 +9,9 @@ from misstep.cli.config_options import DecideOptions, make_config
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import Json, Quiet
 from misstep.cli.output import emit_json, note, say
+from misstep.cli.safety_options import MaxExpansions, ModelFile, with_option
 from misstep.explain.words import counted
 from misstep.reports.status import StatusLine
-from misstep.cli.safety_options import MaxExpansions, ModelFile, with_option
 
 if TYPE_CHECKING:
     from misstep.safety.decision import Decision

@@ -58,7 +58,11 @@ def train(
     ] = 40_000,
     resume: Annotated[
         bool,
-        Parameter(negative="", show_default=False, help="Go on with a training that was stopped, to the same network.")
+        Parameter(
+            negative="",
+            show_default=False,
+            help="Go on with a training that was stopped, to the same network.",
+        ),
     ] = False,
     options: Annotated[Any, Parameter(name="*")] = None,
     json: Json = False,

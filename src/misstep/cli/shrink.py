@@ -8,8 +8,8 @@ from cyclopts import Parameter
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import Json, Quiet
 from misstep.cli.output import emit_json, say, say_plain
-from misstep.reports.status import StatusLine
 from misstep.explain.words import counted
+from misstep.reports.status import StatusLine
 
 
 def shrink(
@@ -34,7 +34,9 @@ def shrink(
     if json:
         emit_json(found.as_json())
         return ExitCode.BUGS_FOUND
-    say(f"{found.said}; the policy's run: {found.before['run']} -> {counted(found.after['run'] or 0, 'step')}")
+    say(
+        f"{found.said}; the policy's run: {found.before['run']} -> {counted(found.after['run'] or 0, 'step')}"
+    )
     if found.after["walk"] is not None:
         say(
             f"walk from the initial state to the bug: {found.before['walk']} -> "

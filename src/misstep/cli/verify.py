@@ -8,8 +8,8 @@ from cyclopts import Parameter
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import Json, Quiet
 from misstep.cli.output import emit_json, say
-from misstep.reports.status import StatusLine
 from misstep.explain.words import counted
+from misstep.reports.status import StatusLine
 
 
 def verify(

@@ -30,7 +30,9 @@ def limit_words(limit: str) -> str:
     """A limit that was hit: `fuzz: seconds` becomes `fuzzing: time is up`."""
     where, _, what = limit.rpartition(": ")
     said = _LIMITS.get(what, what)
-    return {"": said, "fuzz": f"fuzzing: {said}", "translate": f"loading: {said}"}.get(where, f"{where}: {said}")
+    return {"": said, "fuzz": f"fuzzing: {said}", "translate": f"loading: {said}"}.get(
+        where, f"{where}: {said}"
+    )
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

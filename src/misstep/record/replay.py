@@ -20,7 +20,6 @@ from misstep.oracle import Case
 from misstep.policy import Policy
 from misstep.pool import PoolEntry
 from misstep.record.record import Record
-from misstep.explain.words import does
 from misstep.task import Task
 
 if TYPE_CHECKING:

@@ -120,7 +120,8 @@ def compare(task: Task, certificate: dict[str, Any]) -> Comparison:
 def follow(task: Task, state: State, names: Sequence[str], *, where: str) -> Course:
     """The course of these actions; where the translator split an action into several of one name, the one
     that works."""
-    actions, states = [], [state]
+    actions: list[Action] = []
+    states = [state]
     for name in names:
         found = next((each for each in task.successors(states[-1]) if each[0].name == name), None)
         if found is None:

@@ -54,12 +54,16 @@ def _with_indent(line: str, width: int, hang: int) -> list[str]:
 
 def _message(text: str) -> list[str]:
     """The lines of a message, which may have several of its own."""
-    lines = [harmless(line if len(line) <= _LONGEST else shorten(line, _LONGEST)) for line in text.split("\n")]
+    lines = [
+        harmless(line if len(line) <= _LONGEST else shorten(line, _LONGEST)) for line in text.split("\n")
+    ]
     if not sys.stderr.isatty():
         return lines
     width = status_width()
     return [
-        part for line in lines for part in ([line] if width_of(line) <= width else _with_indent(line, width, 2))
+        part
+        for line in lines
+        for part in ([line] if width_of(line) <= width else _with_indent(line, width, 2))
     ]
 
 

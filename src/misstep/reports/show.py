@@ -123,7 +123,9 @@ def proof(comparison: Comparison, certificate: dict[str, Any]) -> str:
     """What the certificate proves, in plain words; `misstep verify` checks it."""
     enough, pays = comparison.enough, comparison.policy_cost
     if pays is not None:
-        said = f"a plan reaches the goal at cost {enough}, the policy's run at {pays}: {pays - enough} too much"
+        said = (
+            f"a plan reaches the goal at cost {enough}, the policy's run at {pays}: {pays - enough} too much"
+        )
     elif comparison.outcome == "cut-off":
         least = (certificate.get("cost") or {}).get("lo")
         pay = "never reaches the goal" if least is None else f"pays at least {least}"
@@ -140,7 +142,9 @@ def _proof_of_fault(comparison: Comparison, fault: dict[str, Any] | None) -> str
     lower, step = fault.get("lower") or {}, comparison.step
     enough = sum(action.cost for action in comparison.better.actions[step:])
     value = lower.get("value")
-    by_search = " (a search says so, which the checker has to believe)" if lower.get("kind") == "search" else ""
+    by_search = (
+        " (a search says so, which the checker has to believe)" if lower.get("kind") == "search" else ""
+    )
     if value is None:
         return f" After the misstep the goal is out of reach{by_search}."
     least = comparison.policy.actions[step].cost + value

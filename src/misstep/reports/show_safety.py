@@ -42,9 +42,7 @@ def show_run(steps: Sequence[Step], *, width: int = USUAL_WIDTH) -> list[str]:
     return [*lines, "This is unsafe:", *listed(_values(steps[-1].state), width)]
 
 
-def show_replayed_model(
-    found: object, certificate: dict[str, Any], *, width: int = USUAL_WIDTH
-) -> list[str]:
+def show_replayed_model(found: object, certificate: dict[str, Any], *, width: int = USUAL_WIDTH) -> list[str]:
     """What the policy does now, where it can still reach an unsafe state."""
     if not isinstance(found, ReplayedModel) or not found.steps:
         return []

@@ -7,9 +7,8 @@ from typing import Any
 
 from misstep.bound import cost_text
 from misstep.events import Family, Finished
-from misstep.explain.words import does
-from misstep.reports.report import Report
 from misstep.explain.words import count_line, counted, does, limit_words
+from misstep.reports.report import Report
 from misstep.reports.text import USUAL_WIDTH, table
 
 
@@ -157,7 +156,7 @@ def _bug_words(found: Finished) -> str:
 
 def total_table(reports: Sequence[Report], *, width: int = USUAL_WIDTH) -> list[str]:
     """One line a task, for the end of a test of several."""
-    rows = [("task", "tested", "solved", "bugs", "cleared", "unknown", "remarks")]
+    rows: list[tuple[str, ...]] = [("task", "tested", "solved", "bugs", "cleared", "unknown", "remarks")]
     for report in reports:
         found, started = report.finished, report.tally.started
         counts = (found.tested, found.solved, found.bugs, found.cleared, found.unknown)

@@ -5,12 +5,12 @@ Results go to standard output, progress and warnings to standard error.
 
 from misstep.bound import cost_text
 from misstep.events import Event, Judged, PoolGrown, Ran, Started, Warned
+from misstep.explain.words import does
 from misstep.judge import Verdict
 from misstep.reports.report import Report
 from misstep.reports.screen import say, warn
 from misstep.reports.status import StatusLine
 from misstep.reports.summary import kind_lines, summary_lines
-from misstep.explain.words import does
 from misstep.reports.text import status_width
 from misstep.tally import Tally
 
