@@ -82,10 +82,10 @@ from misstep import search
 def best(state):
     return next(iter(search(state.task, "astar:lmcut", state=state).plan), None)
 """
-COMMANDS = (
-    "demo", "test", "run", "fuzz", "plan", "show", "verify", "replay", "shrink", "dominance", "train", "serve",
-    "doctor", "parts", "safety", "safety test", "safety decide", "safety generate", "safety experiments", "train mlp",
-)  # fmt: skip
+COMMANDS = [
+    *"demo test run fuzz plan show verify replay shrink dominance train serve doctor parts safety".split(),
+    *("safety test", "safety decide", "safety generate", "safety experiments", "train mlp"),
+]
 SCREENS |= {f"help-{name.replace(' ', '-')}": (*name.split(), "--help") for name in COMMANDS}
 ENDS_WITH_ONE = ("test", "test-quiet", "test-directory", "replay", "replay-bug", "replay-changed", "shrink",
                  "safety-test", "safety-replay", "safety-shrink")  # fmt: skip

@@ -1,4 +1,4 @@
-"""Commands in a pseudo-terminal: nothing stale in front of results, Ctrl-C with the summary so far, harmless names."""
+"""Commands in a pseudo-terminal: nothing stale before results, the summary at Ctrl-C, harmless names."""
 
 import json
 import re

@@ -57,7 +57,7 @@ def dominance(
 
     D(s, t) <= h*(s) - h*(t): how much cheaper t is to solve than s, at least. A limit that is
     hit gives a weaker function that is still sound, and is said. Of each factor it shows its states and
-    transitions, how many moves no other factor notices, and the share of pairs of states that can be compared.
+    transitions, how many moves no other factor notices, and the share of pairs of states that compare.
 
     Example: misstep dominance domain.pddl problem.pddl --save task.dominance
     """

@@ -71,7 +71,7 @@ def _fitting(text: str, width: int) -> str:
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:
-    """The text, cut or filled to exactly this many columns; `right` puts it at the right end, as numbers are."""
+    """The text, cut or filled to exactly this many columns; `right` is for numbers."""
     text = shorten(text, width)
     space = " " * (width - width_of(text))
     return space + text if right else text + space
