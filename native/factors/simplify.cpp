@@ -1,8 +1,9 @@
 // Simplifications of a factored task that lose nothing: pruning, exact label reduction, bisimulation.
 #include <algorithm>
 #include <map>
+#include <span>
 
-#include "dominance/factors.hpp"
+#include "factors/factors.hpp"
 #include "util/rng.hpp"
 
 namespace misstep {
@@ -10,24 +11,25 @@ namespace {
 
 void rename(Projection& projection, const std::vector<std::int32_t>& new_of) {
     for (std::int32_t& state : projection.table)
-        if (state != kPruned) state = new_of[state];
+        if (state >= 0) state = new_of[state];
 }
 
-// Joins or drops states: `new_of` gives the new number of a state, or kPruned.
-void map_states(const FactoredTask& task, Factor& factor, const std::vector<std::int32_t>& new_of,
+// Joins or drops states: `new_of` gives the new number of a state, or kPruned or kDead.
+void map_states(FactoredTask& task, Factor& factor, const std::vector<std::int32_t>& new_of,
                 std::int32_t num_states) {
+    if (task.keeps_steps && factor.serial) task.steps.push_back({*factor.serial, std::nullopt, new_of});
     std::vector<std::uint8_t> is_goal(num_states);
     for (std::int32_t state = 0; state < factor.num_states; ++state)
-        if (new_of[state] != kPruned) is_goal[new_of[state]] = factor.is_goal[state];
+        if (new_of[state] >= 0) is_goal[new_of[state]] |= factor.is_goal[state];
     std::vector<Transitions> groups = std::move(factor.groups);
     for (Transitions& transitions : groups) {
         std::erase_if(transitions,
-                      [&](Transition t) { return new_of[t.from] == kPruned || new_of[t.to] == kPruned; });
+                      [&](Transition t) { return new_of[t.from] < 0 || new_of[t.to] < 0; });
         for (Transition& t : transitions) t = {new_of[t.from], new_of[t.to]};
         std::ranges::sort(transitions);
         transitions.erase(std::ranges::unique(transitions).begin(), transitions.end());
     }
-    if (factor.initial != kPruned) factor.initial = new_of[factor.initial];
+    if (factor.initial >= 0) factor.initial = new_of[factor.initial];
     factor.num_states = num_states;
     factor.is_goal = std::move(is_goal);
     rename(factor.projection, new_of);
@@ -37,7 +39,7 @@ void map_states(const FactoredTask& task, Factor& factor, const std::vector<std:
 }
 
 // States that cannot be reached from the initial one, or cannot reach a goal, inside the factor.
-bool prune_states(const FactoredTask& task, Factor& factor) {
+bool prune_states(FactoredTask& task, Factor& factor) {
     compute_goal_distances(task, factor);
     std::vector<std::vector<std::int32_t>> successors(factor.num_states);
     for (const Transitions& transitions : factor.groups)
@@ -49,15 +51,20 @@ bool prune_states(const FactoredTask& task, Factor& factor) {
         new_of[state] = 0;
         stack.push_back(state);
     };
-    if (factor.initial != kPruned) visit(factor.initial);
+    if (factor.initial >= 0) visit(factor.initial);
     while (!stack.empty()) {
         std::int32_t state = stack.back();
         stack.pop_back();
         for (std::int32_t next : successors[state]) visit(next);
     }
     std::int32_t kept = 0;
-    for (std::int32_t& state : new_of)
-        if (state != kPruned) state = kept++;
+    for (std::int32_t state = 0; state < factor.num_states; ++state) {
+        if (is_dead(state)) {
+            new_of[state] = kDead;
+        } else if (new_of[state] != kPruned) {
+            new_of[state] = kept++;
+        }
+    }
     if (kept == factor.num_states) return false;
     map_states(task, factor, new_of, kept);
     return true;
@@ -164,47 +171,104 @@ bool reduce_labels(FactoredTask& task) {
     return changed;
 }
 
+using Move = std::pair<GroupId, std::int32_t>;  // of a state: a group of labels and the block it leads to
+
+// Blocks of states that look alike, split until bisimilar states alone share one or there are `max_blocks`.
+class Partition {
+  public:
+    Partition(const Factor& factor, std::int32_t max_blocks)
+        : factor_(factor),
+          max_blocks_(std::max(1, max_blocks)),
+          out_(factor.num_states),
+          signatures_(factor.num_states),
+          block_(factor.num_states) {
+        for (std::size_t group = 1; group < factor.groups.size(); ++group)
+            for (Transition t : factor.groups[group])
+                out_[t.from].push_back({static_cast<GroupId>(group), t.to});
+        split_by_distance();
+        while (num_blocks_ < std::min(factor_.num_states, max_blocks_) && split_by_moves()) {}
+    }
+
+    std::int32_t size() const { return num_blocks_; }
+
+    // By state, blocks numbered by their first state.
+    std::vector<std::int32_t> blocks() const {
+        std::vector<std::int32_t> number(num_blocks_, kPruned), result;
+        std::int32_t next = 0;
+        for (std::int32_t block : block_) {
+            if (number[block] < 0) number[block] = next++;
+            result.push_back(number[block]);
+        }
+        return result;
+    }
+
+  private:
+    // Goal states first, then by distance; what is farther away than there are blocks shares the last one.
+    void split_by_distance() {
+        auto key = [this](std::int32_t s) { return std::pair(factor_.goal_distance[s], !factor_.is_goal[s]); };
+        for (std::int32_t s = 0; s < factor_.num_states; ++s) order_.push_back(s);
+        std::ranges::stable_sort(order_, {}, key);
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            bool is_new = i == 0 || (key(order_[i]) != key(order_[i - 1]) && num_blocks_ < max_blocks_);
+            num_blocks_ += is_new;
+            block_[order_[i]] = num_blocks_ - 1;
+        }
+    }
+
+    // One round, blocks near the goal first, since there estimates matter most. False where nothing changed.
+    bool split_by_moves() {
+        for (std::int32_t s = 0; s < factor_.num_states; ++s) {
+            signatures_[s].clear();
+            for (auto [group, to] : out_[s]) signatures_[s].push_back({group, block_[to]});
+            std::ranges::sort(signatures_[s]);
+            signatures_[s].erase(std::ranges::unique(signatures_[s]).begin(), signatures_[s].end());
+        }
+        const std::int32_t before = num_blocks_;
+        for (std::size_t first = 0, last = 0; first < order_.size(); first = last) {
+            last = first + 1;
+            while (last < order_.size() && block_[order_[last]] == block_[order_[first]]) ++last;
+            if (last - first > 1) split_block(first, last);
+        }
+        return num_blocks_ > before;
+    }
+
+    // The states of a block stay beside each other in `order_`.
+    void split_block(std::size_t first, std::size_t last) {
+        auto states = std::span(order_).subspan(first, last - first);
+        auto signature = [this](std::int32_t s) -> const std::vector<Move>& { return signatures_[s]; };
+        std::ranges::stable_sort(states, {}, signature);
+        std::int32_t parts = 1;
+        for (std::size_t i = 1; i < states.size(); ++i)
+            parts += signature(states[i]) != signature(states[i - 1]);
+        if (parts == 1 || parts - 1 > max_blocks_ - num_blocks_) return;
+        std::int32_t block = block_[states[0]];
+        for (std::size_t i = 1; i < states.size(); ++i) {
+            if (signature(states[i]) != signature(states[i - 1])) block = num_blocks_++;
+            block_[states[i]] = block;
+        }
+    }
+
+    const Factor& factor_;
+    std::int32_t max_blocks_, num_blocks_ = 0;
+    std::vector<std::vector<Move>> out_, signatures_;
+    std::vector<std::int32_t> block_, order_;
+};
+
 // Joins bisimilar states: equal goal distances, and the same labels to bisimilar states. D between them is 0
 // both ways and to others the same, so nothing is lost.
-bool join_bisimilar(const FactoredTask& task, Factor& factor) {
-    if (factor.num_states == 0) return false;
-    std::vector<std::vector<std::pair<GroupId, std::int32_t>>> out(factor.num_states);
-    for (std::size_t group = 1; group < factor.groups.size(); ++group)
-        for (Transition t : factor.groups[group]) out[t.from].push_back({static_cast<GroupId>(group), t.to});
-    using Signature = std::pair<std::int64_t, std::vector<std::pair<GroupId, std::int32_t>>>;
-    std::vector<std::int32_t> block(factor.num_states, 0);
-    std::int32_t num_blocks = 0;
-    {
-        std::map<std::pair<bool, Cost>, std::int32_t> first;
-        for (std::int32_t s = 0; s < factor.num_states; ++s)
-            block[s] = first
-                           .try_emplace({factor.is_goal[s] != 0, factor.goal_distance[s]},
-                                        static_cast<std::int32_t>(first.size()))
-                           .first->second;
-        num_blocks = static_cast<std::int32_t>(first.size());
-    }
-    while (num_blocks < factor.num_states) {
-        std::map<Signature, std::int32_t> known;
-        std::vector<std::int32_t> next(factor.num_states);
-        for (std::int32_t s = 0; s < factor.num_states; ++s) {
-            Signature signature{block[s], {}};
-            for (auto [group, to] : out[s]) signature.second.push_back({group, block[to]});
-            std::ranges::sort(signature.second);
-            signature.second.erase(std::ranges::unique(signature.second).begin(), signature.second.end());
-            next[s] = known.try_emplace(std::move(signature), static_cast<std::int32_t>(known.size()))
-                          .first->second;
-        }
-        bool stable = static_cast<std::int32_t>(known.size()) == num_blocks;
-        num_blocks = static_cast<std::int32_t>(known.size());
-        block = std::move(next);
-        if (stable) break;
-    }
-    if (num_blocks == factor.num_states) return false;
-    map_states(task, factor, block, num_blocks);
-    return true;
+bool join_bisimilar(FactoredTask& task, Factor& factor) {
+    return shrink(task, factor, factor.num_states);
 }
 
 }  // namespace
+
+bool shrink(FactoredTask& task, Factor& factor, std::int32_t max_states) {
+    if (factor.num_states == 0) return false;
+    const Partition partition(factor, max_states);
+    if (partition.size() == factor.num_states) return false;
+    map_states(task, factor, partition.blocks(), partition.size());
+    return true;
+}
 
 void simplify(FactoredTask& task) {
     bool changed = true;
@@ -244,7 +308,7 @@ bool merge(FactoredTask& task, std::size_t first, std::size_t second, std::uint6
 
     Factor product;
     product.num_states = static_cast<std::int32_t>(size);
-    if (a.initial != kPruned && b.initial != kPruned) product.initial = a.initial * b.num_states + b.initial;
+    if (a.initial >= 0 && b.initial >= 0) product.initial = a.initial * b.num_states + b.initial;
     for (std::int32_t x = 0; x < a.num_states; ++x)
         for (std::int32_t y = 0; y < b.num_states; ++y)
             product.is_goal.push_back(a.is_goal[x] != 0 && b.is_goal[y] != 0);
@@ -304,6 +368,8 @@ bool merge(FactoredTask& task, std::size_t first, std::size_t second, std::uint6
     projection.right = std::make_unique<Projection>(std::move(task.factors[second].projection));
     product.projection = std::move(projection);
     product.serial = task.next_serial++;
+    if (task.keeps_steps)
+        task.steps.push_back({*task.factors[first].serial, task.factors[second].serial, product.projection.table});
     task.factors.erase(task.factors.begin() + static_cast<std::ptrdiff_t>(second));
     task.factors.erase(task.factors.begin() + static_cast<std::ptrdiff_t>(first));
     task.factors.push_back(std::move(product));

@@ -1,9 +1,10 @@
-// The factor of each variable.
+// The factors of variables, and their merging.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
-#include "dominance/factors.hpp"
+#include "factors/factors.hpp"
 #include "util/cost_queue.hpp"
 
 namespace misstep {
@@ -11,9 +12,10 @@ namespace misstep {
 std::int32_t Projection::operator()(const StatePacker& packer, const Word* state) const {
     if (variable >= 0) return table[packer.get(state, variable)];
     std::int32_t a = (*left)(packer, state);
-    if (a == kPruned) return kPruned;
     std::int32_t b = (*right)(packer, state);
-    return b == kPruned ? kPruned : table[static_cast<std::size_t>(a) * right_size + b];
+    // What is dead is so for states that no table calls unreachable, so kPruned goes before kDead.
+    if (a < 0 || b < 0) return a == kPruned || b == kPruned ? kPruned : kDead;
+    return table[static_cast<std::size_t>(a) * right_size + b];
 }
 
 void Projection::collect_variables(std::vector<int>& out) const {
@@ -163,11 +165,22 @@ std::vector<MergeCandidate> merge_order(const FactoredTask& task, MergeOrder by)
     return order;
 }
 
+// Makes two factors small enough for their product: the smaller one gives up no more than it has to.
+void shrink_before_merge(FactoredTask& task, std::size_t first, std::size_t second, std::int32_t max_states) {
+    Factor &a = task.factors[first], &b = task.factors[second];
+    if (std::int64_t{a.num_states} * b.num_states <= max_states) return;
+    auto root = static_cast<std::int32_t>(std::sqrt(static_cast<double>(max_states)));
+    Factor &small = a.num_states <= b.num_states ? a : b, &large = a.num_states <= b.num_states ? b : a;
+    if (small.num_states > root) shrink(task, small, root);
+    if (small.num_states > 0) shrink(task, large, max_states / small.num_states);
+}
+
 }  // namespace
 
 FactoredTask make_factors(const StateSpace& space, const FactorOptions& options, LimitWatch& watch) {
     const Task& task = space.task;
     FactoredTask result;
+    result.keeps_steps = options.keeps_steps;
     for (ActionId a = 0; a < task.actions.size(); ++a) result.labels.push_back({task.actions[a].cost, {a}});
     for (int var = 0; var < task.num_variables(); ++var) {
         result.factors.push_back(atomic_factor(task, var));
@@ -181,8 +194,10 @@ FactoredTask make_factors(const StateSpace& space, const FactorOptions& options,
         for (const MergeCandidate& candidate : merge_order(result, options.order)) {
             result.limit = watch.look();
             if (result.limit != LimitHit::kNone) return result;
-            std::pair pair{result.factors[candidate.first].serial, result.factors[candidate.second].serial};
+            std::pair pair{*result.factors[candidate.first].serial, *result.factors[candidate.second].serial};
             if (too_large.contains(pair)) continue;
+            if (options.max_states)
+                shrink_before_merge(result, candidate.first, candidate.second, *options.max_states);
             merged = merge(result, candidate.first, candidate.second, options.max_transitions);
             if (merged) break;
             too_large.insert(pair);

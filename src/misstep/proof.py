@@ -1,0 +1,143 @@
+"""Proofs of lower bounds: bounding functions that hold for all states, and the frontiers of searches."""
+
+import hashlib
+import itertools
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from misstep._core import (
+    Abstraction,
+    ChargesLibrary,
+    Frontier,
+    Heuristic,
+    SearchResult,
+    State,
+    Task,
+    find_invariant,
+)
+from misstep.bound import cost_as_json
+from misstep.reference.frontier import packed_states
+
+
+@dataclass(frozen=True)
+class BoundingFunction:
+    """A lower bound on h* that anybody can check once and look up for every state, as JSON (docs/proofs.md)."""
+
+    written: Mapping[str, Any]
+
+    @cached_property
+    def name(self) -> str:
+        """SHA-256 of what is written; certificates refer to functions by it."""
+        text = json.dumps(self.written, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def as_json(self) -> dict[str, Any]:
+        """A line of the proofs file."""
+        return {"name": self.name, **self.written}
+
+
+@dataclass(frozen=True)
+class Surrounded:
+    """A lower bound: all ways out of some states lead to where bounding functions prove what is missing.
+
+    Without such states it says what one of the functions says of the state itself.
+    """
+
+    bound: float
+    functions: tuple[BoundingFunction, ...]
+    inside: tuple[tuple[int, ...], ...] = ()
+    """The states that a search expanded, as values of their variables."""
+
+    def as_json(self) -> dict[str, Any]:
+        """As it stands in a certificate; the functions stand elsewhere, once for all certificates."""
+        return {
+            "kind": "frontier",
+            "bound": cost_as_json(self.bound),
+            "functions": [function.name for function in self.functions],
+            "inside": packed_states(self.inside),
+        }
+
+
+@dataclass(slots=True)
+class _Invariant:
+    never: list[dict[int, int]]
+    function: BoundingFunction
+
+    def holds(self, values: tuple[int, ...]) -> bool:
+        return not any(all(values[v] == x for v, x in facts.items()) for facts in self.never)
+
+
+@dataclass(slots=True)
+class Prover:
+    """Turns what native searches and heuristics found into proofs; functions are shared by all states of a task."""
+
+    task: Task
+    _library: ChargesLibrary = field(init=False)
+    _charges: dict[int, BoundingFunction] = field(default_factory=dict)
+    _abstractions: dict[int, BoundingFunction] = field(default_factory=dict)
+    _invariants: list[_Invariant] = field(default_factory=list)
+    _first_fact: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._library = ChargesLibrary(self.task)
+        self._first_fact = [0, *itertools.accumulate(self.task.domain_sizes)]
+
+    def frontier(self, found: SearchResult, *, abstraction: Abstraction | None = None) -> Surrounded | None:
+        """Why the lower bound of an A* search with LM-cut, an abstraction or both holds.
+
+        None where the search was not asked to keep its frontier, or that is too large.
+        """
+        frontier: Frontier | None = found.frontier
+        if frontier is None:
+            return None
+        known: Heuristic | None = None if abstraction is None else abstraction.heuristic()
+        covered = self._library.cover(frontier, known)
+        if covered is None:
+            return None
+        indices, is_abstraction_used = covered
+        functions = [self._charged(index) for index in indices]
+        if abstraction is not None and is_abstraction_used:
+            functions.insert(0, self.abstraction(abstraction))
+        inside = tuple(map(tuple, frontier.expanded.values.tolist()))
+        return Surrounded(frontier.bound, tuple(functions), inside)
+
+    def looked_up(self, abstraction: Abstraction, state: State) -> Surrounded | None:
+        """What an abstraction says of a state; None where that is nothing."""
+        value = abstraction(state)
+        return Surrounded(value, (self.abstraction(abstraction),)) if value > 0 else None
+
+    def dead_end(self, state: State, *, max_seconds: float | None = None) -> Surrounded | None:
+        """Why a state has no plan, by an invariant of another state or by h^2; None where neither shows it."""
+        values = tuple(state.values)
+        for place, known in enumerate(self._invariants):
+            if known.holds(values):
+                self._invariants.insert(0, self._invariants.pop(place))
+                return Surrounded(math.inf, (known.function,))
+        never = find_invariant(self.task, state, max_seconds=max_seconds)
+        if never is None:
+            return None
+        facts = [[self._first_fact[variable] + value for variable, value in pairs] for pairs in never]
+        function = BoundingFunction({"kind": "invariant", "never": facts})
+        self._invariants.insert(0, _Invariant([dict(pairs) for pairs in never], function))
+        return Surrounded(math.inf, (function,))
+
+    def abstraction(self, abstraction: Abstraction) -> BoundingFunction:
+        """How an abstraction was made, and its distances."""
+        if id(abstraction) not in self._abstractions:
+            steps = [
+                {"factor": factor, "partner": partner, "table": table}
+                for factor, partner, table in abstraction.steps
+            ]
+            written = {"kind": "abstraction", "steps": steps, "distances": abstraction.distances}
+            self._abstractions[id(abstraction)] = BoundingFunction(written)
+        return self._abstractions[id(abstraction)]
+
+    def _charged(self, index: int) -> BoundingFunction:
+        if index not in self._charges:
+            cuts = [{"facts": facts, "share": share} for facts, share in self._library.charges(index)]
+            self._charges[index] = BoundingFunction({"kind": "cuts", "cuts": cuts})
+        return self._charges[index]
