@@ -9,6 +9,7 @@ Abstraction::Abstraction(const StateSpace& space, const AbstractionOptions& opti
     FactorOptions factors;
     factors.max_transitions = options.max_transitions;
     factors.max_states = options.max_states;
+    factors.order = options.order;
     factors.keeps_steps = true;
     task_ = make_factors(space, factors, watch);
     seconds_ = watch.seconds();

@@ -9,6 +9,7 @@ namespace misstep {
 struct AbstractionOptions {
     std::int32_t max_states = 20'000;
     std::uint64_t max_transitions = 1'000'000;
+    MergeOrder order = MergeOrder::kNewestFirst;
     Limits limits;
 };
 

@@ -35,10 +35,18 @@ class LargerOf final : public Heuristic {
     std::unique_ptr<Heuristic> first_, second_;
 };
 
+MergeOrder order_by_name(const std::string& name) {
+    if (name == "newest") return MergeOrder::kNewestFirst;
+    if (name == "smallest") return MergeOrder::kSmallestFirst;
+    if (name == "one-by-one") return MergeOrder::kOneByOne;
+    throw InputError("order is '" + name + "'; there are newest, smallest and one-by-one");
+}
+
 void make(AbstractionObject* self, nb::object task, std::int32_t max_states, std::uint64_t max_transitions,
-          std::optional<double> max_seconds, std::optional<double> max_memory_mb, const StopFlag* stop) {
+          const std::string& order, std::optional<double> max_seconds, std::optional<double> max_memory_mb,
+          const StopFlag* stop) {
     const TaskObject& core = nb::cast<const TaskObject&>(task);
-    AbstractionOptions options{max_states, max_transitions,
+    AbstractionOptions options{max_states, max_transitions, order_by_name(order),
                                make_limits(std::nullopt, max_seconds, max_memory_mb, stop)};
     std::shared_ptr<const Abstraction> made;
     run_interruptible(options.limits, [&] { made = std::make_shared<Abstraction>(core.space, options); });
@@ -60,12 +68,13 @@ HeuristicObject as_heuristic(const AbstractionObject& self, const std::optional<
 void bind_abstraction(nb::module_& m) {
     nb::class_<AbstractionObject>(m, "Abstraction", "Lower bounds on h* by table lookup (merge-and-shrink).")
         .def("__init__", &make, nb::arg("task"), nb::kw_only(), nb::arg("max_states") = 20'000,
-             nb::arg("max_transitions") = 1'000'000, nb::arg("max_seconds") = nb::none(),
+             nb::arg("max_transitions") = 1'000'000, nb::arg("order") = "newest", nb::arg("max_seconds") = nb::none(),
              nb::arg("max_memory_mb") = nb::none(), nb::arg("stop") = nb::none(),
              nb::sig("def __init__(self, task: Task, *, max_states: int = 20000, max_transitions: int = "
-                     "1000000, max_seconds: float | None = None, max_memory_mb: float | None = None, stop: "
+                     "1000000, order: str = 'newest', max_seconds: float | None = None, max_memory_mb: float | None = None, stop: "
                      "StopFlag | None = None) -> None"),
-             "A limit that is hit leaves several factors, whose largest distance counts; `limit` says so.")
+             "A limit that is hit leaves several factors, whose largest distance counts; `limit` says so. `order`: "
+             "what is merged first, `newest` or `smallest` of the pairs that DFP likes best, or `one-by-one`.")
         .def(
             "__call__",
             [](const AbstractionObject& self, const StateObject& state) {

@@ -1,8 +1,8 @@
 // The factors of variables, and their merging.
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
+#include <unordered_map>
 
 #include "factors/factors.hpp"
 #include "util/cost_queue.hpp"
@@ -34,7 +34,16 @@ std::uint64_t FactoredTask::num_transitions(const Factor& factor) const {
 }
 
 void regroup(Factor& factor, std::vector<Transitions> by_group, const std::vector<GroupId>& group_of) {
-    std::map<Transitions, GroupId> known;
+    auto hash = [](const Transitions& transitions) {
+        std::uint64_t h = 0xcbf29ce484222325ULL ^ transitions.size();
+        for (Transition t : transitions) {
+            h ^= (static_cast<std::uint64_t>(t.from) << 32) | static_cast<std::uint32_t>(t.to);
+            h *= 0x9e3779b97f4a7c15ULL;
+            h ^= h >> 29;
+        }
+        return h;
+    };
+    std::unordered_multimap<std::uint64_t, GroupId> known;
     std::vector<GroupId> renamed(by_group.size(), -1);
     factor.groups.assign(1, {});
     factor.group_of.assign(group_of.size(), kIdentity);
@@ -42,19 +51,18 @@ void regroup(Factor& factor, std::vector<Transitions> by_group, const std::vecto
         return transitions.size() == static_cast<std::size_t>(factor.num_states) &&
                std::ranges::all_of(transitions, [](Transition t) { return t.from == t.to; });
     };
+    auto number_of = [&](Transitions transitions) {
+        if (is_identity(transitions)) return kIdentity;
+        const std::uint64_t key = hash(transitions);
+        for (auto [entry, end] = known.equal_range(key); entry != end; ++entry)
+            if (factor.groups[entry->second] == transitions) return entry->second;
+        factor.groups.push_back(std::move(transitions));
+        return known.emplace(key, static_cast<GroupId>(factor.groups.size() - 1))->second;
+    };
     for (std::size_t label = 0; label < group_of.size(); ++label) {
         GroupId old = group_of[label];
         if (old == kIdentity) continue;
-        if (renamed[old] < 0) {
-            if (is_identity(by_group[old])) {
-                renamed[old] = kIdentity;
-            } else {
-                auto [entry, is_new] =
-                    known.try_emplace(std::move(by_group[old]), static_cast<GroupId>(factor.groups.size()));
-                if (is_new) factor.groups.push_back(entry->first);
-                renamed[old] = entry->second;
-            }
-        }
+        if (renamed[old] < 0) renamed[old] = number_of(std::move(by_group[old]));
         factor.group_of[label] = renamed[old];
     }
 }
@@ -139,9 +147,23 @@ struct MergeCandidate {
     std::size_t first, second;
 };
 
+// The product so far, which is the last factor, with each variable in turn.
+std::vector<MergeCandidate> one_by_one(const FactoredTask& task) {
+    std::vector<MergeCandidate> order;
+    const std::size_t n = task.factors.size();
+    if (task.num_merges == 0) {
+        for (std::size_t a = 0; a < n; ++a)
+            for (std::size_t b = a + 1; b < n; ++b) order.push_back({0, 0, a, b});
+    } else {
+        for (std::size_t a = 0; a + 1 < n; ++a) order.push_back({0, 0, a, n - 1});
+    }
+    return order;
+}
+
 // The best pair first.
 std::vector<MergeCandidate> merge_order(const FactoredTask& task, MergeOrder by) {
     const std::size_t n = task.factors.size();
+    if (by == MergeOrder::kOneByOne) return one_by_one(task);
     std::vector<std::vector<Cost>> ranks;
     std::vector<bool> has_goal;
     for (const Factor& factor : task.factors) {

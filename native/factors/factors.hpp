@@ -59,13 +59,15 @@ struct Label {
     std::vector<ActionId> actions;
 };
 
-// Which of the pairs with the best DFP score is merged: most scores are equal.
+// What is merged: pairs with the best DFP score, of which there are many, or something simpler.
 enum class MergeOrder {
     // The newest factor first, variables from the last to the first, as in Fast Downward: variables that
     // others
     // depend on are merged last and stay free to move.
     kNewestFirst,
     kSmallestFirst,  // by the number of states of the product
+    // No pairs: one variable after the other, those first that others depend on (the first ones of the task).
+    kOneByOne,
 };
 
 struct FactorOptions {

@@ -94,79 +94,102 @@ bool drop_labels(FactoredTask& task) {
     return true;
 }
 
-// Whether two labels look alike to all factors but one, up to collisions of hashes.
-bool may_combine(const FactoredTask& task, std::size_t except) {
-    auto hash = [](std::uint64_t a, std::uint64_t b) { return Rng((a << 32) ^ b).next(); };
-    std::vector<std::uint64_t> keys(task.labels.size());
-    for (std::size_t label = 0; label < keys.size(); ++label)
-        keys[label] = hash(task.factors.size(), static_cast<std::uint64_t>(task.labels[label].cost));
-    for (std::size_t j = 0; j < task.factors.size(); ++j)
-        if (j != except)
-            for (std::size_t label = 0; label < keys.size(); ++label)
-                if (GroupId group = task.factors[j].group_of[label]; group != kIdentity)
-                    keys[label] += hash(j, static_cast<std::uint64_t>(group));
-    std::ranges::sort(keys);
-    return std::ranges::adjacent_find(keys) != keys.end();
+std::uint64_t hashed(std::uint64_t a, std::uint64_t b) {
+    return Rng((a << 32) ^ b).next();
 }
 
-// Labels of equal cost that only one factor tells apart become one, with the transitions of all of them
-// there: the product of the factors stays the same (Sievers, Wehrle & Helmert 2014, theorem on
-// combinability).
+// What all factors see of each label, as numbers from which the part of one factor can be taken away again.
+std::vector<std::uint64_t> label_looks(const FactoredTask& task) {
+    std::vector<std::uint64_t> looks;
+    for (const Label& label : task.labels)
+        looks.push_back(hashed(task.factors.size(), static_cast<std::uint64_t>(label.cost)));
+    for (std::size_t j = 0; j < task.factors.size(); ++j)
+        for (std::size_t label = 0; label < looks.size(); ++label)
+            if (GroupId group = task.factors[j].group_of[label]; group != kIdentity)
+                looks[label] += hashed(j, static_cast<std::uint64_t>(group));
+    return looks;
+}
+
+bool look_alike(const FactoredTask& task, std::size_t except, std::size_t label, std::size_t other) {
+    if (task.labels[label].cost != task.labels[other].cost) return false;
+    for (std::size_t j = 0; j < task.factors.size(); ++j)
+        if (j != except && task.factors[j].group_of[label] != task.factors[j].group_of[other]) return false;
+    return true;
+}
+
+// The sets of at least two labels that look alike to all factors but one, each ascending.
+std::vector<std::vector<std::size_t>> combinable(const FactoredTask& task, std::size_t except,
+                                                 const std::vector<std::uint64_t>& looks) {
+    const Factor& factor = task.factors[except];
+    std::vector<std::pair<std::uint64_t, std::size_t>> keys;
+    for (std::size_t label = 0; label < looks.size(); ++label) {
+        GroupId group = factor.group_of[label];
+        std::uint64_t own = group == kIdentity ? 0 : hashed(except, static_cast<std::uint64_t>(group));
+        keys.push_back({looks[label] - own, label});
+    }
+    std::ranges::sort(keys);
+    std::vector<std::vector<std::size_t>> result;
+    for (std::size_t first = 0, last = 0; first < keys.size(); first = last) {
+        std::vector<std::size_t> alike{keys[first].second};
+        for (last = first + 1; last < keys.size() && keys[last].first == keys[first].first; ++last)
+            if (look_alike(task, except, alike[0], keys[last].second)) alike.push_back(keys[last].second);
+        if (alike.size() > 1) result.push_back(std::move(alike));
+    }
+    return result;
+}
+
+// One label instead of several, with the transitions of all of them in the one factor that tells them apart.
+void combine(FactoredTask& task, std::size_t where, const std::vector<std::vector<std::size_t>>& alike) {
+    Factor& factor = task.factors[where];
+    std::vector<bool> is_kept(task.labels.size(), true);
+    std::vector<Transitions> groups = factor.groups;
+    std::vector<GroupId> group_of = factor.group_of;
+    for (const std::vector<std::size_t>& members : alike) {
+        Transitions all;
+        for (std::size_t label : members) {
+            if (factor.is_relevant(label)) {
+                const Transitions& own = factor.groups[factor.group_of[label]];
+                all.insert(all.end(), own.begin(), own.end());
+            } else {
+                for (std::int32_t s = 0; s < factor.num_states; ++s) all.push_back({s, s});
+            }
+            if (label == members[0]) continue;
+            is_kept[label] = false;
+            std::vector<ActionId>& actions = task.labels[members[0]].actions;
+            actions.insert(actions.end(), task.labels[label].actions.begin(),
+                           task.labels[label].actions.end());
+        }
+        std::ranges::sort(task.labels[members[0]].actions);
+        std::ranges::sort(all);
+        all.erase(std::ranges::unique(all).begin(), all.end());
+        group_of[members[0]] = static_cast<GroupId>(groups.size());
+        groups.push_back(std::move(all));
+    }
+    regroup(factor, std::move(groups), group_of);
+    std::vector<Label> labels;
+    for (std::size_t label = 0; label < task.labels.size(); ++label)
+        if (is_kept[label]) labels.push_back(std::move(task.labels[label]));
+    task.labels = std::move(labels);
+    for (Factor& each : task.factors) {
+        std::vector<GroupId> kept;
+        for (std::size_t label = 0; label < is_kept.size(); ++label)
+            if (is_kept[label]) kept.push_back(each.group_of[label]);
+        std::vector<Transitions> all = std::move(each.groups);
+        regroup(each, std::move(all), kept);
+    }
+}
+
+// Labels of equal cost that only one factor tells apart become one: the product of the factors stays the same
+// (Sievers, Wehrle & Helmert 2014, theorem on combinability).
 bool reduce_labels(FactoredTask& task) {
     bool changed = false;
+    std::vector<std::uint64_t> looks = label_looks(task);
     for (std::size_t i = 0; i < task.factors.size(); ++i) {
-        if (!may_combine(task, i)) continue;
-        // By cost and by what the other factors see.
-        std::map<std::vector<GroupId>, std::vector<std::size_t>> alike;
-        for (std::size_t label = 0; label < task.labels.size(); ++label) {
-            std::vector<GroupId> others{task.labels[label].cost};
-            for (std::size_t j = 0; j < task.factors.size(); ++j)
-                if (j != i && task.factors[j].is_relevant(label)) {
-                    others.push_back(static_cast<GroupId>(j));
-                    others.push_back(task.factors[j].group_of[label]);
-                }
-            alike[std::move(others)].push_back(label);
-        }
-        if (alike.size() == task.labels.size()) continue;
+        std::vector<std::vector<std::size_t>> alike = combinable(task, i, looks);
+        if (alike.empty()) continue;
         changed = true;
-        Factor& factor = task.factors[i];
-        std::vector<bool> is_kept(task.labels.size(), true);
-        std::vector<Transitions> groups = factor.groups;
-        std::vector<GroupId> group_of = factor.group_of;
-        for (auto& [key, members] : alike) {
-            if (members.size() == 1) continue;
-            Transitions all;
-            for (std::size_t label : members) {
-                if (factor.is_relevant(label)) {
-                    const Transitions& own = factor.groups[factor.group_of[label]];
-                    all.insert(all.end(), own.begin(), own.end());
-                } else {
-                    for (std::int32_t s = 0; s < factor.num_states; ++s) all.push_back({s, s});
-                }
-                if (label == members[0]) continue;
-                is_kept[label] = false;
-                std::vector<ActionId>& actions = task.labels[members[0]].actions;
-                actions.insert(actions.end(), task.labels[label].actions.begin(),
-                               task.labels[label].actions.end());
-            }
-            std::ranges::sort(task.labels[members[0]].actions);
-            std::ranges::sort(all);
-            all.erase(std::ranges::unique(all).begin(), all.end());
-            group_of[members[0]] = static_cast<GroupId>(groups.size());
-            groups.push_back(std::move(all));
-        }
-        regroup(factor, std::move(groups), group_of);
-        std::vector<Label> labels;
-        for (std::size_t label = 0; label < task.labels.size(); ++label)
-            if (is_kept[label]) labels.push_back(std::move(task.labels[label]));
-        task.labels = std::move(labels);
-        for (Factor& each : task.factors) {
-            std::vector<GroupId> kept;
-            for (std::size_t label = 0; label < is_kept.size(); ++label)
-                if (is_kept[label]) kept.push_back(each.group_of[label]);
-            std::vector<Transitions> all = std::move(each.groups);
-            regroup(each, std::move(all), kept);
-        }
+        combine(task, i, alike);
+        looks = label_looks(task);
     }
     return changed;
 }

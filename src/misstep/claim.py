@@ -7,6 +7,7 @@ from typing import Protocol, TypeAlias
 
 from misstep._core import Action, State
 from misstep.bound import Bound
+from misstep.proof import Surrounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Exhausted:
     expanded: int
 
 
-Evidence: TypeAlias = Plan | Landmarks | DeadEnd | Exhausted
+Evidence: TypeAlias = Plan | Landmarks | DeadEnd | Exhausted | Surrounded
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,12 +28,14 @@ class BoundingFunction:
     """A lower bound on h* that anybody can check once and look up for every state, as JSON (docs/proofs.md)."""
 
     written: Mapping[str, Any]
+    parts: "tuple[BoundingFunction, ...]" = ()
+    """What it refers to, which is written too."""
 
     @cached_property
     def name(self) -> str:
-        """SHA-256 of what is written; certificates refer to functions by it."""
+        """The beginning of the SHA-256 of what is written; certificates refer to functions by it."""
         text = json.dumps(self.written, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def as_json(self) -> dict[str, Any]:
         """A line of the proofs file."""
@@ -51,6 +53,11 @@ class Surrounded:
     functions: tuple[BoundingFunction, ...]
     inside: tuple[tuple[int, ...], ...] = ()
     """The states that a search expanded, as values of their variables."""
+
+    def lines(self) -> dict[str, dict[str, Any]]:
+        """The lines of the proofs file that it needs, by name."""
+        needed = [part for function in self.functions for part in (*function.parts, function)]
+        return {function.name: function.as_json() for function in needed}
 
     def as_json(self) -> dict[str, Any]:
         """As it stands in a certificate; the functions stand elsewhere, once for all certificates."""
@@ -78,6 +85,7 @@ class Prover:
     task: Task
     _library: ChargesLibrary = field(init=False)
     _charges: dict[int, BoundingFunction] = field(default_factory=dict)
+    _cuts: dict[tuple[int, ...], BoundingFunction] = field(default_factory=dict)
     _abstractions: dict[int, BoundingFunction] = field(default_factory=dict)
     _invariants: list[_Invariant] = field(default_factory=list)
     _first_fact: list[int] = field(default_factory=list)
@@ -138,6 +146,13 @@ class Prover:
 
     def _charged(self, index: int) -> BoundingFunction:
         if index not in self._charges:
-            cuts = [{"facts": facts, "share": share} for facts, share in self._library.charges(index)]
-            self._charges[index] = BoundingFunction({"kind": "cuts", "cuts": cuts})
+            cuts: dict[int | None, list[BoundingFunction]] = {}
+            for facts, share in self._library.charges(index):
+                cut = self._cuts.setdefault(
+                    tuple(facts), BoundingFunction({"kind": "cut", "facts": facts})
+                )
+                cuts.setdefault(share, []).append(cut)
+            shares = [[share, [cut.name for cut in charged]] for share, charged in cuts.items()]
+            parts = tuple(cut for charged in cuts.values() for cut in charged)
+            self._charges[index] = BoundingFunction({"kind": "charges", "shares": shares}, parts)
         return self._charges[index]

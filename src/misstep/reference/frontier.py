@@ -11,11 +11,11 @@ from typing import Any
 
 from misstep.reference.bits import BitTask
 from misstep.reference.fdr import State, need
-from misstep.reference.functions import BoundingFunction
+from misstep.reference.functions import BoundingFunction, Functions
 
 
 def frontier_bound(
-    task: BitTask, start: State, evidence: Mapping[str, Any], functions: Mapping[str, BoundingFunction]
+    start: State, evidence: Mapping[str, Any], functions: Functions
 ) -> float:
     """The bound, once it is certain that every plan from the start costs at least as much.
 
@@ -24,6 +24,7 @@ def frontier_bound(
     goal states and steps outside it is checked that the way so far, the step, and what the bounding functions say of
     the state behind it come to the bound together. Where the bound is infinity, nothing may lead to a goal at all.
     """
+    task = functions.task
     bound = math.inf if evidence["bound"] is None else evidence["bound"]
     need(type(bound) in (int, float) and bound >= 0, f"the bound is {bound!r}, which is no cost")
     known = [functions[name] for name in evidence["functions"]]

@@ -7,50 +7,87 @@ most h* of that state; infinity means that there is no plan. Why that is so is s
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from misstep.reference.abstraction import abstraction
 from misstep.reference.bits import BitTask, facts_in
-from misstep.reference.fdr import Refused, need
+from misstep.reference.fdr import need
 
 BoundingFunction: TypeAlias = Callable[[int], float]
 """From the facts of a state (one bit a fact) to a lower bound on h*."""
 
 
-def read_function(task: BitTask, written: Mapping[str, Any]) -> BoundingFunction:
-    """The function that a line of the proofs file describes; `Refused` where it proves nothing."""
-    kinds = {"cuts": cuts, "invariant": invariant, "abstraction": abstraction}
-    if written["kind"] not in kinds:
-        raise Refused(f"there is no kind of bounding function {written['kind']!r}")
-    return kinds[written["kind"]](task, written)
+class Functions:
+    """All bounding functions of a proofs file, each checked when it is first asked for."""
+
+    def __init__(self, task: BitTask, lines: Iterable[Mapping[str, Any]]) -> None:
+        self.task = task
+        self._lines = {line["name"]: line for line in lines}
+        self._known: dict[str, BoundingFunction] = {}
+        self._cuts: dict[str, Cut] = {}
+
+    def __getitem__(self, name: str) -> BoundingFunction:
+        """The function of this name; `Refused` where there is none or it proves nothing."""
+        if name not in self._known:
+            line = self._line(name)
+            kinds = {"charges": self._charges, "invariant": invariant, "abstraction": abstraction}
+            need(line["kind"] in kinds, f"there is no kind of bounding function {line['kind']!r}")
+            self._known[name] = kinds[line["kind"]](self.task, line)
+        return self._known[name]
+
+    def _line(self, name: str) -> Mapping[str, Any]:
+        need(name in self._lines, f"the proofs file has no {name!r}")
+        return self._lines[name]
+
+    def _charges(self, task: BitTask, written: Mapping[str, Any]) -> BoundingFunction:
+        shares: list[tuple[Cut, float]] = []
+        for share, names in written["shares"]:
+            for name in names:
+                if name not in self._cuts:
+                    self._cuts[name] = Cut.read(task, self._line(name))
+                shares.append((self._cuts[name], math.inf if share is None else share))
+        return charges(task, shares)
 
 
-def cuts(task: BitTask, written: Mapping[str, Any]) -> BoundingFunction:
-    """The shares of all cuts that a state has no fact of, added up.
+@dataclass(frozen=True)
+class Cut:
+    """A set of facts, one of them a goal fact, and the numbers of the actions that cross it.
 
-    A cut is a set of facts with a goal fact among them. A state that has none of them needs an action that adds
-    one, and the first such action of a plan cannot need one: it *crosses* the cut. Where an action crosses several
-    cuts, their shares together are at most its cost, so no cost is counted twice. A cut that no action crosses can
-    never be entered: its share is infinity, written as null.
+    A state that has none of the facts needs an action that adds one, and the first such action of a plan cannot
+    need one of them: it crosses the cut.
     """
-    charged = [0] * len(task.actions)
-    found: list[tuple[int, float]] = []
-    for cut in written["cuts"]:
-        inside, share = task.facts(cut["facts"]), cut["share"]
+
+    inside: int
+    crossing: tuple[int, ...]
+
+    @staticmethod
+    def read(task: BitTask, written: Mapping[str, Any]) -> Cut:
+        """Finds the actions that cross."""
+        inside = task.facts(written["facts"])
         need(inside & task.goal != 0, "a cut without a goal fact need not be entered")
         near = {number for fact in facts_in(inside) for number in task.adding[fact]}
-        crossing = [number for number in near if not task.actions[number].needs & inside]
-        if share is None:
-            need(not crossing, "a cut that shall be impossible to enter can be entered")
-            found.append((inside, math.inf))
+        return Cut(inside, tuple(number for number in near if not task.actions[number].needs & inside))
+
+
+def charges(task: BitTask, shares: Sequence[tuple[Cut, float]]) -> BoundingFunction:
+    """The shares of all cuts that a state has no fact of, added up.
+
+    Where an action crosses several cuts, their shares together are at most its cost, so no cost is counted twice. A
+    cut that no action crosses can never be entered, and only such a cut has the share infinity.
+    """
+    charged = [0] * len(task.actions)
+    for cut, share in shares:
+        if share == math.inf:
+            need(not cut.crossing, "a cut that shall be impossible to enter can be entered")
             continue
         need(type(share) is int and share >= 0, f"a share is {share!r}, not a natural number")
-        for number in crossing:
-            charged[number] += share
-        found.append((inside, share))
+        for number in cut.crossing:
+            charged[number] += int(share)
     within = all(spent <= action.cost for spent, action in zip(charged, task.actions, strict=True))
     need(within, "the shares of an action are more than its cost")
+    found = [(cut.inside, share) for cut, share in shares]
     return lambda state: sum(share for inside, share in found if not inside & state)
 
 
@@ -61,6 +98,7 @@ def invariant(task: BitTask, written: Mapping[str, Any]) -> BoundingFunction:
     already. One of them is part of the goal. So no goal state is ever reached from a state in which none holds.
     """
     never = [task.facts(combination) for combination in written["never"]]
+    need(0 not in never, "a combination of no facts holds always")
     need(any(facts & task.goal == facts for facts in never), "the goal may hold where none of the others does")
     by_first: dict[int, list[int]] = {}
     for facts in never:
@@ -79,8 +117,3 @@ def invariant(task: BitTask, written: Mapping[str, Any]) -> BoundingFunction:
                 continue  # the action destroys the combination, or no state allows it beside what is left
             need(is_excluded(left | action.needs), "an action can make one of the combinations true")
     return lambda state: 0.0 if is_excluded(state) else math.inf
-
-
-def largest(functions: Sequence[BoundingFunction]) -> BoundingFunction:
-    """The largest of several bounds."""
-    return lambda state: max((function(state) for function in functions), default=0.0)
