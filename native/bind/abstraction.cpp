@@ -67,14 +67,18 @@ HeuristicObject as_heuristic(const AbstractionObject& self, const std::optional<
 
 void bind_abstraction(nb::module_& m) {
     nb::class_<AbstractionObject>(m, "Abstraction", "Lower bounds on h* by table lookup (merge-and-shrink).")
-        .def("__init__", &make, nb::arg("task"), nb::kw_only(), nb::arg("max_states") = 20'000,
-             nb::arg("max_transitions") = 1'000'000, nb::arg("order") = "newest", nb::arg("max_seconds") = nb::none(),
-             nb::arg("max_memory_mb") = nb::none(), nb::arg("stop") = nb::none(),
-             nb::sig("def __init__(self, task: Task, *, max_states: int = 20000, max_transitions: int = "
-                     "1000000, order: str = 'newest', max_seconds: float | None = None, max_memory_mb: float | None = None, stop: "
-                     "StopFlag | None = None) -> None"),
-             "A limit that is hit leaves several factors, whose largest distance counts; `limit` says so. `order`: "
-             "what is merged first, `newest` or `smallest` of the pairs that DFP likes best, or `one-by-one`.")
+        .def(
+            "__init__", &make, nb::arg("task"), nb::kw_only(), nb::arg("max_states") = 20'000,
+            nb::arg("max_transitions") = 1'000'000, nb::arg("order") = "newest",
+            nb::arg("max_seconds") = nb::none(), nb::arg("max_memory_mb") = nb::none(),
+            nb::arg("stop") = nb::none(),
+            nb::sig("def __init__(self, task: Task, *, max_states: int = 20000, max_transitions: int = "
+                    "1000000, order: str = 'newest', max_seconds: float | None = None, max_memory_mb: float "
+                    "| None = None, stop: "
+                    "StopFlag | None = None) -> None"),
+            "A limit that is hit leaves several factors, whose largest distance counts; `limit` says so. "
+            "`order`: "
+            "what is merged first, `newest` or `smallest` of the pairs that DFP likes best, or `one-by-one`.")
         .def(
             "__call__",
             [](const AbstractionObject& self, const StateObject& state) {
@@ -100,7 +104,8 @@ void bind_abstraction(nb::module_& m) {
                 return steps;
             },
             nb::sig("def steps(self) -> list[tuple[int, int | None, list[int]]]"),
-            "How it was made, beginning with a factor for each variable: a factor, its partner where both are "
+            "How it was made, beginning with a factor for each variable: a factor, its partner where both "
+            "are "
             "merged, and the new number of each state (-1: unreachable, -2: no plan).")
         .def_prop_ro(
             "distances",

@@ -58,19 +58,19 @@ nb::list charges(const LibraryObject& self, std::size_t index) {
 
 void bind_proofs(nb::module_& m) {
     nb::class_<FrontierObject>(m, "Frontier", "Why a search may say that no plan costs less than `bound`.")
-        .def_prop_ro(
-            "bound",
-            [](const FrontierObject& f) {
-                return f.frontier->bound == kInfinity ? std::numeric_limits<double>::infinity()
-                                                      : static_cast<double>(f.frontier->bound);
-            })
+        .def_prop_ro("bound",
+                     [](const FrontierObject& f) {
+                         return f.frontier->bound == kInfinity ? std::numeric_limits<double>::infinity()
+                                                               : static_cast<double>(f.frontier->bound);
+                     })
         .def_prop_ro(
             "expanded", [](const FrontierObject& f) { return as_batch(f, f.frontier->expanded); },
             nb::sig("def expanded(self) -> StateBatch"), "The states that were expanded below the bound.")
         .def_prop_ro(
             "leaves", [](const FrontierObject& f) { return as_batch(f, f.frontier->leaves); },
             nb::sig("def leaves(self) -> StateBatch"),
-            "The states behind them whose own plans count; those that are too far away as such are left out.");
+            "The states behind them whose own plans count; those that are too far away as such are left "
+            "out.");
 
     nb::class_<LibraryObject>(m, "ChargesLibrary",
                               "Cuts with shares of action costs, valid for all states of a task.")

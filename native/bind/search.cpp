@@ -33,11 +33,13 @@ SearchFunction search_by_name(const std::string& name) {
 ResultObject search(nb::object task, const std::string& config, const StateObject* start,
                     std::optional<std::uint64_t> max_expansions, std::optional<double> max_seconds,
                     std::optional<double> max_memory_mb, std::optional<std::uint64_t> seed,
-                    std::optional<Cost> below, const StopFlag* stop, HeuristicObject* given, bool keep_frontier) {
+                    std::optional<Cost> below, const StopFlag* stop, HeuristicObject* given,
+                    bool keep_frontier) {
     const TaskObject& core = nb::cast<const TaskObject&>(task);
     std::size_t colon = config.find(':');
     if ((colon == std::string::npos) != (given != nullptr))
-        throw InputError("a search is written like astar:lmcut, or astar with a heuristic, not '" + config + "'");
+        throw InputError("a search is written like astar:lmcut, or astar with a heuristic, not '" + config +
+                         "'");
     SearchFunction function = search_by_name(config.substr(0, colon));
     std::unique_ptr<Heuristic> own;
     std::unique_lock<std::mutex> busy;
@@ -155,7 +157,8 @@ void bind_search(nb::module_& m) {
                 "None, heuristic: Heuristic | None = None, keep_frontier: bool = False) -> SearchResult"),
         "Searches from a state (the initial one by default): `astar:lmcut`, `astar:hmax`, `astar:blind`, "
         "`gbfs:ff`, "
-        "`lazy:ff`, `ehc:ff`. A limit that is hit ends the search with what it knows; a seed shuffles the order of "
+        "`lazy:ff`, `ehc:ff`. A limit that is hit ends the search with what it knows; a seed shuffles the "
+        "order of "
         "successors. A* with an admissible heuristic ends with the limit `bound` as soon as no plan can cost "
         "less than `below`. A `heuristic` that is given is used instead of a new one: `astar`.");
 

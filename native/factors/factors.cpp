@@ -1,10 +1,11 @@
 // The factors of variables, and their merging.
+#include "factors/factors.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <set>
 #include <unordered_map>
 
-#include "factors/factors.hpp"
 #include "util/cost_queue.hpp"
 
 namespace misstep {
@@ -161,7 +162,7 @@ std::vector<MergeCandidate> one_by_one(const FactoredTask& task) {
 }
 
 // The best pair first.
-std::vector<MergeCandidate> merge_order(const FactoredTask& task, MergeOrder by) {
+std::vector<MergeCandidate> merge_order(const FactoredTask& task, MergeOrder by, bool with_strangers) {
     const std::size_t n = task.factors.size();
     if (by == MergeOrder::kOneByOne) return one_by_one(task);
     std::vector<std::vector<Cost>> ranks;
@@ -178,7 +179,8 @@ std::vector<MergeCandidate> merge_order(const FactoredTask& task, MergeOrder by)
             for (LabelId label = 0; label < task.labels.size(); ++label)
                 if (task.factors[a].is_relevant(label) && task.factors[b].is_relevant(label))
                     score = std::min(score, std::max(ranks[a][label], ranks[b][label]));
-            if (score == kInfinity) continue;  // no label acts on both
+            // No label acts on both: nothing is learnt but that their distances add up.
+            if (score == kInfinity && !(with_strangers && has_goal[a] && has_goal[b])) continue;
             std::int64_t size = std::int64_t{task.factors[a].num_states} * task.factors[b].num_states;
             order.push_back({score, by == MergeOrder::kSmallestFirst ? size : 0, b, a});
         }
@@ -213,7 +215,8 @@ FactoredTask make_factors(const StateSpace& space, const FactorOptions& options,
     std::set<std::pair<std::uint64_t, std::uint64_t>> too_large;
     while (merged && result.num_merges < options.max_merges) {
         merged = false;
-        for (const MergeCandidate& candidate : merge_order(result, options.order)) {
+        for (const MergeCandidate& candidate :
+             merge_order(result, options.order, options.max_states.has_value())) {
             result.limit = watch.look();
             if (result.limit != LimitHit::kNone) return result;
             std::pair pair{*result.factors[candidate.first].serial, *result.factors[candidate.second].serial};

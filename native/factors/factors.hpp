@@ -84,8 +84,9 @@ struct FactorOptions {
     std::uint64_t max_merges = std::numeric_limits<std::uint64_t>::max();
 };
 
-// How the factors came about, for those who check it: states of a factor joined or dropped by a table, or first two
-// factors merged into a new one (numbered after all before it) whose states the table gives, left * size + right.
+// How the factors came about, for those who check it: states of a factor joined or dropped by a table, or
+// first two factors merged into a new one (numbered after all before it) whose states the table gives, left *
+// size + right.
 struct FactorStep {
     std::uint64_t factor;                  // by serial
     std::optional<std::uint64_t> partner;  // of a merge

@@ -23,8 +23,7 @@ void map_states(FactoredTask& task, Factor& factor, const std::vector<std::int32
         if (new_of[state] >= 0) is_goal[new_of[state]] |= factor.is_goal[state];
     std::vector<Transitions> groups = std::move(factor.groups);
     for (Transitions& transitions : groups) {
-        std::erase_if(transitions,
-                      [&](Transition t) { return new_of[t.from] < 0 || new_of[t.to] < 0; });
+        std::erase_if(transitions, [&](Transition t) { return new_of[t.from] < 0 || new_of[t.to] < 0; });
         for (Transition& t : transitions) t = {new_of[t.from], new_of[t.to]};
         std::ranges::sort(transitions);
         transitions.erase(std::ranges::unique(transitions).begin(), transitions.end());
@@ -209,7 +208,8 @@ class Partition {
             for (Transition t : factor.groups[group])
                 out_[t.from].push_back({static_cast<GroupId>(group), t.to});
         split_by_distance();
-        while (num_blocks_ < std::min(factor_.num_states, max_blocks_) && split_by_moves()) {}
+        while (num_blocks_ < std::min(factor_.num_states, max_blocks_) && split_by_moves()) {
+        }
     }
 
     std::int32_t size() const { return num_blocks_; }
@@ -228,7 +228,9 @@ class Partition {
   private:
     // Goal states first, then by distance; what is farther away than there are blocks shares the last one.
     void split_by_distance() {
-        auto key = [this](std::int32_t s) { return std::pair(factor_.goal_distance[s], !factor_.is_goal[s]); };
+        auto key = [this](std::int32_t s) {
+            return std::pair(factor_.goal_distance[s], !factor_.is_goal[s]);
+        };
         for (std::int32_t s = 0; s < factor_.num_states; ++s) order_.push_back(s);
         std::ranges::stable_sort(order_, {}, key);
         for (std::size_t i = 0; i < order_.size(); ++i) {
@@ -392,7 +394,8 @@ bool merge(FactoredTask& task, std::size_t first, std::size_t second, std::uint6
     product.projection = std::move(projection);
     product.serial = task.next_serial++;
     if (task.keeps_steps)
-        task.steps.push_back({*task.factors[first].serial, task.factors[second].serial, product.projection.table});
+        task.steps.push_back(
+            {*task.factors[first].serial, task.factors[second].serial, product.projection.table});
     task.factors.erase(task.factors.begin() + static_cast<std::ptrdiff_t>(second));
     task.factors.erase(task.factors.begin() + static_cast<std::ptrdiff_t>(first));
     task.factors.push_back(std::move(product));

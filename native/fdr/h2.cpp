@@ -133,7 +133,8 @@ H2Reachability h2_reachability(const Task& task, const Limits& limits) {
     return H2(task, task.initial, limits).run();
 }
 
-H2Reachability h2_reachability(const Task& task, const std::vector<std::int32_t>& from, const Limits& limits) {
+H2Reachability h2_reachability(const Task& task, const std::vector<std::int32_t>& from,
+                               const Limits& limits) {
     return H2(task, from, limits).run();
 }
 

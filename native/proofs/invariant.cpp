@@ -44,8 +44,10 @@ class Regression {
                 continue;
             }
             auto own = std::ranges::find(needed, fact.var, &Fact::var);
-            if (own == needed.end()) needed.push_back(fact);
-            else if (*own != fact) return;
+            if (own == needed.end())
+                needed.push_back(fact);
+            else if (*own != fact)
+                return;
         }
         std::ranges::sort(needed);
         if (auto part = unreachable_part(needed)) add(*part);

@@ -7,7 +7,8 @@
 namespace misstep {
 namespace {
 
-// How many times in a row the preferred list is asked after progress, as in Fast Downward's first LAMA search.
+// How many times in a row the preferred list is asked after progress, as in Fast Downward's first LAMA
+// search.
 constexpr std::int64_t kBoost = 1000;
 
 class LazySearch : BestFirstSearch<Node, TieBreak::kFirstIn> {

@@ -25,8 +25,8 @@ struct SearchResult {
     double seconds = 0;
 };
 
-// Why a search may say that no plan costs less than `bound`: it expanded some states, and whatever leaves them
-// is too expensive already, together with what a plan from there costs at least.
+// Why a search may say that no plan costs less than `bound`: it expanded some states, and whatever leaves
+// them is too expensive already, together with what a plan from there costs at least.
 struct Frontier {
     Cost bound = 0;
     std::vector<Word> expanded;  // one state after another
@@ -56,8 +56,8 @@ SearchResult gbfs(const StateSpace& space, Heuristic& heuristic, const Word* sta
                   const SearchOptions& options);
 
 // Lazy greedy search (Helmert 2006): states are evaluated when they are expanded, successors wait under the
-// estimate of their parent, those by actions of its relaxed plan in a second list that is asked more often after
-// every progress. Complete; the heuristic must be h^FF, InputError otherwise.
+// estimate of their parent, those by actions of its relaxed plan in a second list that is asked more often
+// after every progress. Complete; the heuristic must be h^FF, InputError otherwise.
 SearchResult lazy(const StateSpace& space, Heuristic& heuristic, const Word* start,
                   const SearchOptions& options);
 

@@ -20,12 +20,12 @@ from misstep._core import (
     find_invariant,
 )
 from misstep.bound import cost_as_json
-from misstep.reference.frontier import packed_states
+from misstep.reference.packing import packed_states
 
 
 @dataclass(frozen=True)
 class BoundingFunction:
-    """A lower bound on h* that anybody can check once and look up for every state, as JSON (docs/proofs.md)."""
+    """A lower bound on h* that is checked once and looked up for every state, as JSON (docs/proofs.md)."""
 
     written: Mapping[str, Any]
     parts: "tuple[BoundingFunction, ...]" = ()
@@ -79,15 +79,32 @@ class _Invariant:
 
 
 @dataclass(slots=True)
+class _Region:
+    states: frozenset[tuple[int, ...]]
+    function: BoundingFunction
+
+    def holds(self, values: tuple[int, ...]) -> bool:
+        return values in self.states
+
+
+def _region(inside: tuple[tuple[int, ...], ...], functions: tuple[BoundingFunction, ...]) -> BoundingFunction:
+    """States without a plan; the functions show the same of all that lies around them."""
+    names = [function.name for function in functions]
+    parts = tuple(part for function in functions for part in (*function.parts, function))
+    return BoundingFunction({"kind": "region", "inside": packed_states(inside), "functions": names}, parts)
+
+
+@dataclass(slots=True)
 class Prover:
-    """Turns what native searches and heuristics found into proofs; functions are shared by all states of a task."""
+    """Turns what native code found into proofs; their functions are shared by all states of a task."""
 
     task: Task
     _library: ChargesLibrary = field(init=False)
     _charges: dict[int, BoundingFunction] = field(default_factory=dict)
     _cuts: dict[tuple[int, ...], BoundingFunction] = field(default_factory=dict)
     _abstractions: dict[int, BoundingFunction] = field(default_factory=dict)
-    _invariants: list[_Invariant] = field(default_factory=list)
+    _dead_ends: list[_Invariant | _Region] = field(default_factory=list)
+    """Those that were of use last come first."""
     _first_fact: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -111,7 +128,11 @@ class Prover:
         if abstraction is not None and is_abstraction_used:
             functions.insert(0, self.abstraction(abstraction))
         inside = tuple(map(tuple, frontier.expanded.values.tolist()))
-        return Surrounded(frontier.bound, tuple(functions), inside)
+        if frontier.bound < math.inf or not inside:
+            return Surrounded(frontier.bound, tuple(functions), inside)
+        region = _Region(frozenset(inside), _region(inside, tuple(functions)))
+        self._dead_ends.insert(0, region)
+        return Surrounded(math.inf, (region.function,))
 
     def looked_up(self, abstraction: Abstraction, state: State) -> Surrounded | None:
         """What an abstraction says of a state; None where that is nothing."""
@@ -119,19 +140,26 @@ class Prover:
         return Surrounded(value, (self.abstraction(abstraction),)) if value > 0 else None
 
     def dead_end(self, state: State, *, max_seconds: float | None = None) -> Surrounded | None:
-        """Why a state has no plan, by an invariant of another state or by h^2; None where neither shows it."""
-        values = tuple(state.values)
-        for place, known in enumerate(self._invariants):
-            if known.holds(values):
-                self._invariants.insert(0, self._invariants.pop(place))
-                return Surrounded(math.inf, (known.function,))
+        """Why a state has no plan, by what was shown of another or by h^2; None where neither shows it."""
+        known = self.known_dead_end(state)
+        if known is not None:
+            return known
         never = find_invariant(self.task, state, max_seconds=max_seconds)
         if never is None:
             return None
         facts = [[self._first_fact[variable] + value for variable, value in pairs] for pairs in never]
         function = BoundingFunction({"kind": "invariant", "never": facts})
-        self._invariants.insert(0, _Invariant([dict(pairs) for pairs in never], function))
+        self._dead_ends.insert(0, _Invariant([dict(pairs) for pairs in never], function))
         return Surrounded(math.inf, (function,))
+
+    def known_dead_end(self, state: State) -> Surrounded | None:
+        """Why a state has no plan, where that was shown together with another state's."""
+        values = tuple(state.values)
+        for place, known in enumerate(self._dead_ends):
+            if known.holds(values):
+                self._dead_ends.insert(0, self._dead_ends.pop(place))
+                return Surrounded(math.inf, (known.function,))
+        return None
 
     def abstraction(self, abstraction: Abstraction) -> BoundingFunction:
         """How an abstraction was made, and its distances."""
@@ -148,9 +176,7 @@ class Prover:
         if index not in self._charges:
             cuts: dict[int | None, list[BoundingFunction]] = {}
             for facts, share in self._library.charges(index):
-                cut = self._cuts.setdefault(
-                    tuple(facts), BoundingFunction({"kind": "cut", "facts": facts})
-                )
+                cut = self._cuts.setdefault(tuple(facts), BoundingFunction({"kind": "cut", "facts": facts}))
                 cuts.setdefault(share, []).append(cut)
             shares = [[share, [cut.name for cut in charged]] for share, charged in cuts.items()]
             parts = tuple(cut for charged in cuts.values() for cut in charged)

@@ -27,12 +27,13 @@ class Factor:
 
 
 def abstraction(task: BitTask, written: Mapping[str, Any]) -> Callable[[int], float]:
-    """The largest distance to a goal in the factors that are left at the end; infinity where one calls a state dead.
+    """The largest distance to a goal in the factors that are left at the end; infinity for dead states.
 
-    In the beginning every variable is a factor and every action a label. Then factors are merged in pairs, and their
-    states are joined or dropped by tables. What is checked at each step is written at `_Replay`. It follows, for
-    every state that no table calls unreachable: if it has a plan, no table calls it dead, and the steps of the plan
-    are moves of all factors that are left. In each of them a move changes the distance by no more than its cost.
+    In the beginning every variable is a factor and every action a label. Then factors are merged in pairs,
+    and their states are joined or dropped by tables. What is checked at each step is written at `_Replay`. It
+    follows, for every state that no table calls unreachable: if it has a plan, no table calls it dead, and
+    the steps of the plan are moves of all factors that are left. In each of them a move changes the distance
+    by no more than its cost.
     """
     replay = _Replay(task)
     for step in written["steps"]:
@@ -40,7 +41,7 @@ def abstraction(task: BitTask, written: Mapping[str, Any]) -> Callable[[int], fl
             replay.map_states(step["factor"], step["table"])
         else:
             replay.merge(step["factor"], step["partner"], step["table"])
-    distances = {factor: table for factor, table in written["distances"]}
+    distances = dict(written["distances"])
     for number, table in distances.items():
         replay.check_distances(number, table)
     steps = [(step["factor"], step["partner"], step["table"]) for step in written["steps"]]
@@ -83,9 +84,9 @@ class _Lookup:
 class _Replay:
     """The factors and the labels that plans may still need, after some of the steps.
 
-    What holds after every step, for each state that no table so far calls unreachable: if the state has a plan, no
-    table calls a state on the way of the plan unreachable or dead, and each of its actions belongs to a label that
-    is left, one that costs no more and allows the move in every factor.
+    What holds after every step, for each state that no table so far calls unreachable: if the state has a
+    plan, no table calls a state on the way of the plan unreachable or dead, and each of its actions belongs
+    to a label that is left, one that costs no more and allows the move in every factor.
     """
 
     def __init__(self, task: BitTask) -> None:
@@ -102,8 +103,8 @@ class _Replay:
     def map_states(self, number: int, table: Sequence[int]) -> None:
         """States of a factor become others, or are dropped.
 
-        Plans lead neither from states that are kept to unreachable ones, nor from dead ones to anywhere else. Labels
-        without moves of their own stay where they are, so there is nothing to look at.
+        Plans lead neither from states that are kept to unreachable ones, nor from dead ones to anywhere else.
+        Labels without moves of their own stay where they are, so there is nothing to look at.
         """
         old = self.factors[number]
         size = _checked_size(table, old.size)
@@ -116,7 +117,7 @@ class _Replay:
         self._drop_labels(number)
 
     def merge(self, first: int, second: int, table: Sequence[int]) -> None:
-        """The product of two factors takes their place; its states become others, or are dropped, as above."""
+        """The product of two factors takes their place; its states are joined or dropped as above."""
         a, b = self.factors.pop(first), self.factors.pop(second)
         size = _checked_size(table, a.size * b.size)
         width = b.size
@@ -220,7 +221,7 @@ def _check_goals(table: Sequence[int], goals: Iterable[int]) -> None:
 
 
 def _mapped(table: Sequence[int], moves: Iterable[tuple[int, int]]) -> Moves:
-    """Moves between the new states; those that start or end in dropped ones are left out, after a look at them."""
+    """Moves between the new states; those from or to dropped ones are left out, after a look at them."""
     kept = set()
     for before, after in moves:
         source, target = table[before], table[after]

@@ -11,7 +11,7 @@ from misstep.reference.fdr import Facts, State, Task, need
 
 @dataclass(frozen=True)
 class BitAction:
-    """Applicable where all bits of `needs` are set; clears the bits of `clears`, then sets those of `adds`."""
+    """Applicable where all bits of `needs` are set; clears those of `clears`, then sets those of `adds`."""
 
     needs: int
     clears: int

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import base64
 import heapq
 import math
-import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from misstep.reference.bits import BitTask
 from misstep.reference.fdr import State, need
 from misstep.reference.functions import BoundingFunction, Functions
+from misstep.reference.packing import unpacked_states
 
 
-def frontier_bound(
-    start: State, evidence: Mapping[str, Any], functions: Functions
-) -> float:
+def frontier_bound(start: State, evidence: Mapping[str, Any], functions: Functions) -> float:
     """The bound, once it is certain that every plan from the start costs at least as much.
 
-    The evidence lists states, the *inside*. A plan that stays inside ends in a goal state there; any other leaves
-    the inside by a first step. The cheapest ways through the inside are found by Dijkstra's algorithm, and for
-    goal states and steps outside it is checked that the way so far, the step, and what the bounding functions say of
-    the state behind it come to the bound together. Where the bound is infinity, nothing may lead to a goal at all.
+    The evidence lists states, the *inside*. A plan that stays inside ends in a goal state there; any other
+    leaves the inside by a first step. The cheapest ways through the inside are found by Dijkstra's algorithm,
+    and for goal states and steps outside it is checked that the way so far, the step, and what the bounding
+    functions say of the state behind it come to the bound together. Where the bound is infinity, nothing may
+    lead to a goal at all.
     """
     task = functions.task
     bound = math.inf if evidence["bound"] is None else evidence["bound"]
@@ -40,7 +37,9 @@ def frontier_bound(
         if state not in inside:
             need(_is_beyond(known, state, bound - so_far), "a plan outside may cost less than the bound")
             continue
-        need(task.goal & state != task.goal or so_far >= bound, "a goal state inside costs less than the bound")
+        need(
+            task.goal & state != task.goal or so_far >= bound, "a goal state inside costs less than the bound"
+        )
         for action in task.actions:
             if action.needs & state != action.needs:
                 continue
@@ -59,28 +58,3 @@ def _is_beyond(functions: list[BoundingFunction], state: int, missing: float) ->
             functions.insert(0, functions.pop(place))
             return True
     return False
-
-
-def packed_states(states: Sequence[State]) -> dict[str, Any]:
-    """States as text: the values of the first variable in all states, then of the second, and so on, compressed."""
-    width = 1 if all(value < 256 for state in states for value in state) else 4
-    columns = (value.to_bytes(width, "little") for column in zip(*states, strict=True) for value in column)
-    data = base64.b85encode(zlib.compress(b"".join(columns), 9)).decode()
-    return {"count": len(states), "width": width, "values": data}
-
-
-def unpacked_states(task: BitTask, written: Mapping[str, Any]) -> list[int]:
-    """The states of such a text, as sets of facts."""
-    count, width = written["count"], written["width"]
-    size = count * width * len(task.task.facts)
-    need(width in (1, 4) and 0 <= size <= 1 << 30, "the states cannot be read")
-    data = zlib.decompressobj().decompress(base64.b85decode(written["values"]), size + 1)
-    need(len(data) == size, "there are more or fewer values than the states have")
-    states = [0] * count
-    for variable, values in enumerate(task.task.facts):
-        bits = [1 << task.first[variable] + value for value in range(len(values))]
-        column = data[variable * count * width : (variable + 1) * count * width]
-        numbers = memoryview(column).cast("B" if width == 1 else "I")
-        need(max(numbers, default=0) < len(bits), f"variable {variable} has no such value")
-        states = [state | bits[number] for state, number in zip(states, numbers, strict=True)]
-    return states
