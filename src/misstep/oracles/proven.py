@@ -105,7 +105,7 @@ class Greedy:
     """Greedy search where the policy fails: finds a plan, or runs dry and so proves that there is none."""
 
     name = "greedy"
-    effort: float = option(5e6, "expansions times actions")
+    effort: float = option(5e7, "expansions times actions")
     max_seconds: float = option(60.0, "for one state")
     max_memory_mb: int = option(4096, "for one search")
 
