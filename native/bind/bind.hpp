@@ -22,3 +22,5 @@ void bind_jani(nb::module_& m);
 void bind_mlp(nb::module_& m);
 void bind_dominance(nb::module_& m);
 void bind_bounds(nb::module_& m);
+void bind_abstraction(nb::module_& m);
+void bind_proofs(nb::module_& m);

@@ -6,7 +6,7 @@
 
 #include <limits>
 
-#include "bind/objects.hpp"
+#include "bind/heuristic_object.hpp"
 #include "heuristics/lmcut.hpp"
 #include "heuristics/relaxation_heuristics.hpp"
 #include "util/error.hpp"
@@ -14,15 +14,6 @@
 using namespace misstep;
 
 namespace {
-
-struct HeuristicObject {
-    nb::object task;
-    const TaskObject* core;
-    std::string name;
-    std::unique_ptr<Heuristic> heuristic;
-    // Heuristics keep scratch memory and the GIL is released while they work.
-    std::unique_ptr<std::mutex> busy = std::make_unique<std::mutex>();
-};
 
 double as_float(Cost cost) {
     return cost == kInfinity ? std::numeric_limits<double>::infinity() : static_cast<double>(cost);

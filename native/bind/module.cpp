@@ -23,4 +23,6 @@ NB_MODULE(_core, m) {
     bind_mlp(m);
     bind_dominance(m);
     bind_bounds(m);
+    bind_proofs(m);
+    bind_abstraction(m);
 }

@@ -5,7 +5,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "bind/objects.hpp"
+#include "bind/heuristic_object.hpp"
+#include "bind/proof_objects.hpp"
 #include "util/error.hpp"
 
 using namespace misstep;
@@ -16,6 +17,7 @@ struct ResultObject {
     nb::object task;
     const TaskObject* core;
     SearchResult result;
+    std::shared_ptr<Frontier> frontier;  // where it was asked for
 };
 
 using SearchFunction = SearchResult (*)(const StateSpace&, Heuristic&, const Word*, const SearchOptions&);
@@ -24,21 +26,37 @@ SearchFunction search_by_name(const std::string& name) {
     if (name == "astar") return astar;
     if (name == "gbfs") return gbfs;
     if (name == "ehc") return ehc;
-    throw InputError("unknown search '" + name + "'; there are astar, gbfs, ehc");
+    if (name == "lazy") return lazy;
+    throw InputError("unknown search '" + name + "'; there are astar, gbfs, lazy, ehc");
 }
 
 ResultObject search(nb::object task, const std::string& config, const StateObject* start,
-                    const Budget* budget, std::optional<std::uint64_t> seed, std::optional<Cost> below) {
+                    const Budget* budget, std::optional<std::uint64_t> seed, std::optional<Cost> below,
+                    HeuristicObject* given, bool keep_frontier) {
     const TaskObject& core = nb::cast<const TaskObject&>(task);
     std::size_t colon = config.find(':');
-    if (colon == std::string::npos)
-        throw InputError("a search is written like astar:lmcut, not '" + config + "'");
+    if ((colon == std::string::npos) != (given != nullptr))
+        throw InputError("a search is written like astar:lmcut, or astar with a heuristic, not '" + config +
+                         "'");
     SearchFunction function = search_by_name(config.substr(0, colon));
-    std::unique_ptr<Heuristic> heuristic = make_heuristic(core.space, config.substr(colon + 1));
+    std::unique_ptr<Heuristic> own;
+    std::unique_lock<std::mutex> busy;
+    if (given != nullptr) {
+        require_same_task(core, *given->core, "heuristic");
+        nb::gil_scoped_release no_gil;
+        busy = std::unique_lock(*given->busy);
+    } else {
+        own = make_heuristic(core.space, config.substr(colon + 1));
+    }
+    Heuristic* heuristic = given != nullptr ? given->heuristic.get() : own.get();
     if (start != nullptr) require_same_task(core, *start->core, "state");
     const Word* from = start == nullptr ? core.space.initial.data() : start->words.data();
     SearchOptions options{copy_of(budget), seed, below.value_or(kInfinity)};
-    ResultObject object{std::move(task), &core, {}};
+    ResultObject object{std::move(task), &core, {}, nullptr};
+    if (keep_frontier) {
+        object.frontier = std::make_shared<Frontier>();
+        options.frontier = object.frontier.get();
+    }
     run_interruptible(options.budget,
                       [&] { object.result = function(core.space, *heuristic, from, options); });
     return object;
@@ -103,6 +121,14 @@ void bind_search(nb::module_& m) {
         .def_prop_ro(
             "bytes", [](const ResultObject& r) { return r.result.bytes; }, "What the stored states took.")
         .def_prop_ro("seconds", [](const ResultObject& r) { return r.result.seconds; })
+        .def_prop_ro(
+            "frontier",
+            [](const ResultObject& r) -> nb::object {
+                if (!r.frontier || r.frontier->bound <= 0) return nb::none();
+                return nb::cast(FrontierObject{r.task, r.core, r.frontier});
+            },
+            nb::sig("def frontier(self) -> Frontier | None"),
+            "Why A*'s lower bound holds, where `keep_frontier` was asked for and it is not too large.")
         .def("__repr__", [](const ResultObject& r) {
             std::string text = std::string("<SearchResult ") + outcome_name(r.result.outcome);
             if (r.result.outcome == SearchOutcome::kSolved) text += ", cost " + std::to_string(r.result.cost);
@@ -113,13 +139,16 @@ void bind_search(nb::module_& m) {
     m.def(
         "search", &search, nb::arg("task"), nb::arg("config"), nb::kw_only(), nb::arg("state") = nb::none(),
         nb::arg("budget") = nb::none(), nb::arg("seed") = nb::none(), nb::arg("below") = nb::none(),
+        nb::arg("heuristic") = nb::none(), nb::arg("keep_frontier") = false,
         nb::sig("def search(task: Task, config: str, *, state: State | None = None, budget: Budget | None = "
-                "None, seed: int | None = None, below: int | None = None) -> SearchResult"),
+                "None, seed: int | None = None, below: int | None = None, heuristic: Heuristic | None = "
+                "None, keep_frontier: bool = False) -> SearchResult"),
         "Searches from a state (the initial one by default): `astar:lmcut`, `astar:hmax`, `astar:blind`, "
         "`gbfs:ff`, "
-        "`ehc:ff`. A limit that is hit ends the search with what it knows; a seed shuffles the order of "
+        "`lazy:ff`, `ehc:ff`. A limit that is hit ends the search with what it knows; a seed shuffles the "
+        "order of "
         "successors. A* with an admissible heuristic ends with the limit `bound` as soon as no plan can cost "
-        "less than `below`.");
+        "less than `below`. A `heuristic` that is given is used instead of a new one: `astar`.");
 
     m.def(
         "count_states",

@@ -88,7 +88,7 @@ void BoundStore::observe(StateId id, Cost policy_cost) {
         ++num_known_;
         // States that D knows nothing about still have bounds by their runs.
         std::int32_t place = num_factors_ == 0 ? kPruned : abstract(id)[index_factor_];
-        if (place != kPruned) {
+        if (place >= 0) {
             StateId source = kNoState;
             Cost bound = best_from_known(abstract(id), info.bound, id, source);
             known_at_[static_cast<std::size_t>(place)].push_back(id);
@@ -109,7 +109,7 @@ void BoundStore::enqueue(StateId id) {
 
 Cost BoundStore::best_from_known(const std::int32_t* state, Cost below, StateId except, StateId& source) {
     Cost best = below;
-    if (num_factors_ == 0 || state[index_factor_] == kPruned) return best;
+    if (num_factors_ == 0 || state[index_factor_] < 0) return best;
     for (std::int32_t place : dominating_[static_cast<std::size_t>(state[index_factor_])])
         for (StateId other : known_at_[static_cast<std::size_t>(place)]) {
             const Cost bound = infos_[other].bound;
@@ -128,7 +128,7 @@ void BoundStore::spread(StateId id) {
     const Cost bound = infos_[id].bound;
     if (bound == kInfinity || num_factors_ == 0) return;
     const std::int32_t* state = abstract(id);
-    if (state[index_factor_] == kPruned) return;
+    if (state[index_factor_] < 0) return;
     for (std::int32_t place : dominated_by_[static_cast<std::size_t>(state[index_factor_])])
         for (StateId other : known_at_[static_cast<std::size_t>(place)]) {
             if (other == id) continue;

@@ -36,7 +36,7 @@ class Dominance {
     // The logarithm of the share of pairs of abstract states with D > -inf.
     double informedness() const;
 
-    // The abstract states of a state, one a factor; kPruned where it is unreachable or dead there.
+    // The abstract states of a state, one a factor; negative where it is unreachable or dead there.
     void project(const Word* state, std::int32_t* out) const {
         for (std::size_t i = 0; i < task_.factors.size(); ++i)
             out[i] = task_.factors[i].projection(space_.packer, state);
@@ -45,7 +45,7 @@ class Dominance {
     DominanceValue value(const std::int32_t* s, const std::int32_t* t) const {
         std::int64_t sum = 0;
         for (std::size_t i = 0; i < values_.size(); ++i) {
-            if (s[i] == kPruned || t[i] == kPruned) return kNever;
+            if (s[i] < 0 || t[i] < 0) return kNever;
             DominanceValue v = factor_value(i, s[i], t[i]);
             if (v == kNever) return kNever;
             sum += v;

@@ -1,7 +1,7 @@
 // Tau moves: how a factor can be moved while all others end up where they were.
 #pragma once
 
-#include "dominance/factors.hpp"
+#include "factors/factors.hpp"
 
 namespace misstep {
 

@@ -11,7 +11,8 @@ using Bits = std::uint64_t;
 
 class H2 {
   public:
-    H2(const Task& task, const Budget& budget) : task_(task), watch_(budget) {
+    H2(const Task& task, const std::vector<std::int32_t>& from, const Budget& budget)
+        : task_(task), from_(from), watch_(budget) {
         for (const Variable& variable : task.variables) {
             first_fact_.push_back(num_facts_);
             num_facts_ += static_cast<std::size_t>(variable.domain_size());
@@ -68,8 +69,8 @@ class H2 {
     void mark_initial() {
         for (std::size_t var = 0; var < task_.variables.size(); ++var)
             for (std::size_t other = 0; other < task_.variables.size(); ++other) {
-                std::size_t p = first_fact_[var] + static_cast<std::size_t>(task_.initial[var]);
-                std::size_t q = first_fact_[other] + static_cast<std::size_t>(task_.initial[other]);
+                std::size_t p = first_fact_[var] + static_cast<std::size_t>(from_[var]);
+                std::size_t q = first_fact_[other] + static_cast<std::size_t>(from_[other]);
                 row(p)[q / 64] |= Bits{1} << (q % 64);
             }
     }
@@ -116,6 +117,7 @@ class H2 {
     }
 
     const Task& task_;
+    const std::vector<std::int32_t>& from_;
     BudgetWatch watch_;
     std::vector<std::size_t> first_fact_;
     std::size_t num_facts_ = 0;
@@ -128,7 +130,12 @@ class H2 {
 }  // namespace
 
 H2Reachability h2_reachability(const Task& task, const Budget& budget) {
-    return H2(task, budget).run();
+    return H2(task, task.initial, budget).run();
+}
+
+H2Reachability h2_reachability(const Task& task, const std::vector<std::int32_t>& from,
+                               const Budget& budget) {
+    return H2(task, from, budget).run();
 }
 
 Task pruned(const Task& task, const H2Reachability& reachable) {

@@ -31,6 +31,8 @@ struct H2Reachability {
 // An over-approximation of what is reachable from the initial state: pairs of facts that are jointly
 // unreachable (mutexes) rule out actions, which rule out further pairs. O(actions * facts / 64) a sweep.
 H2Reachability h2_reachability(const Task& task, const Budget& budget);
+// The same from any other state, given by the value of each variable.
+H2Reachability h2_reachability(const Task& task, const std::vector<std::int32_t>& from, const Budget& budget);
 
 // The task without facts and actions that are not reachable. Every variable keeps its place; values are
 // renumbered. A goal fact that is unreachable stays, without an action that could reach it.

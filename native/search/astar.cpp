@@ -23,9 +23,12 @@ Cost f_of_key(std::uint64_t key) {
 class AStar : BestFirstSearch<AStarNode, TieBreak::kLastIn> {
   public:
     AStar(const StateSpace& space, Heuristic& heuristic, const SearchOptions& options)
-        : BestFirstSearch(space, heuristic, options), bound_(options.bound) {}
+        : BestFirstSearch(space, heuristic, options), bound_(options.bound), options_(options) {}
     SearchResult run(const Word* start) {
-        return finished([&] { search(start); });
+        return finished([&] {
+            search(start);
+            if (options_.frontier != nullptr && heuristic_.is_admissible()) tell_frontier();
+        });
     }
 
   private:
@@ -103,7 +106,45 @@ class AStar : BestFirstSearch<AStarNode, TieBreak::kLastIn> {
         result_.plan = nodes_.plan_to(id);
     }
 
+    // The bound is what the open list says in the end: it may have been larger before, where a heuristic is
+    // inconsistent, and then states are open that cost less. All states below the bound are closed.
+    void tell_frontier() {
+        Frontier& frontier = *options_.frontier;
+        frontier.bound = std::min(result_.lower_bound, bound_);
+        if (result_.outcome == SearchOutcome::kLimit && !open_.empty())
+            frontier.bound = std::min(frontier.bound, f_of_key(open_.min_key()));
+        std::vector<StateId> inside;
+        for (StateId id = 0; id < nodes_.registry().size(); ++id)
+            if (is_inside(id)) inside.push_back(id);
+        if (inside.size() > options_.max_frontier) return;
+        std::vector<Cost> missing(nodes_.registry().size(), -1);
+        for (StateId id : inside) {
+            frontier.expanded.insert(frontier.expanded.end(), nodes_.state(id),
+                                     nodes_.state(id) + space_.num_words());
+            successors_.generate(nodes_.state(id), nodes_.registry());
+            for (std::size_t i = 0; i < successors_.size(); ++i) {
+                StateId to = nodes_.registry().find(successors_.state(i));
+                if (is_inside(to)) continue;
+                Cost spent = nodes_.node(id).g + space_.task.actions[successors_.action(i)].cost;
+                missing[to] =
+                    std::max(missing[to], frontier.bound == kInfinity ? kInfinity : frontier.bound - spent);
+            }
+        }
+        if (!is_inside(0)) missing[0] = frontier.bound;
+        for (StateId id = 0; id < missing.size(); ++id) {
+            if (missing[id] <= 0) continue;  // too expensive without a plan from there
+            frontier.leaves.insert(frontier.leaves.end(), nodes_.state(id),
+                                   nodes_.state(id) + space_.num_words());
+            frontier.missing.push_back(missing[id]);
+        }
+    }
+    bool is_inside(StateId id) const {
+        const AStarNode& node = nodes_.node(id);
+        return node.h != kDeadEnd && add_costs(node.g, node.h) < options_.frontier->bound;
+    }
+
     Cost bound_;
+    const SearchOptions& options_;
 };
 
 }  // namespace

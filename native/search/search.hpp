@@ -25,6 +25,15 @@ struct SearchResult {
     double seconds = 0;
 };
 
+// Why a search may say that no plan costs less than `bound`: it expanded some states, and whatever leaves
+// them is too expensive already, together with what a plan from there costs at least.
+struct Frontier {
+    Cost bound = 0;
+    std::vector<Word> expanded;  // one state after another
+    std::vector<Word> leaves;    // states outside that one step from inside leads to
+    std::vector<Cost> missing;   // by leaf: what a plan from there must cost at least
+};
+
 struct SearchOptions {
     Budget budget;
     // Where given, successors are looked at in a random order made from this seed, otherwise in the task's
@@ -32,6 +41,10 @@ struct SearchOptions {
     std::optional<std::uint64_t> seed;
     // A* with an admissible heuristic ends with LimitHit::kBound as soon as no plan can cost less than this.
     Cost bound = kInfinity;
+    // Where given, A* says here why its lower bound holds; left empty where that takes more states than
+    // `max_frontier`.
+    Frontier* frontier = nullptr;
+    std::size_t max_frontier = 200'000;
 };
 
 // Optimal with an admissible heuristic; reopens states, so the heuristic need not be consistent.
@@ -40,6 +53,12 @@ SearchResult astar(const StateSpace& space, Heuristic& heuristic, const Word* st
 
 // Eager greedy best-first search: states are evaluated when generated, ties first in, first out.
 SearchResult gbfs(const StateSpace& space, Heuristic& heuristic, const Word* start,
+                  const SearchOptions& options);
+
+// Lazy greedy search (Helmert 2006): states are evaluated when they are expanded, successors wait under the
+// estimate of their parent, those by actions of its relaxed plan in a second list that is asked more often
+// after every progress. Complete; the heuristic must be h^FF, InputError otherwise.
+SearchResult lazy(const StateSpace& space, Heuristic& heuristic, const Word* start,
                   const SearchOptions& options);
 
 // Enforced hill-climbing (Hoffmann & Nebel 2001): breadth-first to a strictly better state, again and again.

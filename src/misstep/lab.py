@@ -21,6 +21,7 @@ from misstep.claim import (
 )
 from misstep.errors import MisstepError
 from misstep.pool import PoolEntry
+from misstep.proof import ProofLog, Surrounded
 from misstep.task import Task
 
 T = TypeVar("T")
@@ -251,6 +252,7 @@ class Lab(Knowledge[State]):
     """Of one policy run."""
     _entries: dict[int, PoolEntry] = field(default_factory=dict)
     _by_state: dict[State, PoolEntry] = field(default_factory=dict)
+    _proofs: ProofLog = field(default_factory=ProofLog)
 
     def run(self, states: Sequence[State]) -> list[Run]:
         """The policy's runs; fewer than states where the budget ran out."""
@@ -310,12 +312,14 @@ class Lab(Knowledge[State]):
             proves = Bound(sum(share for _, share in evidence.cuts))
         elif isinstance(evidence, DeadEnd):
             proves = NEVER
+        elif isinstance(evidence, Surrounded):
+            proves = Bound(evidence.bound)
         elif isinstance(evidence, Exhausted):
             proves = Bound(bound.lo)
         else:
             raise UnsoundClaim(
                 f"oracle `{claim.oracle}`: evidence of the kind {evidence!r:.60} is not known to the "
-                "checker; use Plan, Landmarks, DeadEnd or Exhausted of misstep"
+                "checker; use Plan, Landmarks, DeadEnd, Surrounded or Exhausted of misstep"
             )
         if bound.lo > proves.lo or bound.hi < proves.hi:
             raise UnsoundClaim(
@@ -329,6 +333,8 @@ class Lab(Knowledge[State]):
         about: dict[str, Any] = {"state": claim.state.facts, "oracle": claim.oracle}
         if isinstance(claim.evidence, Plan):
             return {**about, "plan": names(claim.evidence.actions)}
+        if isinstance(claim.evidence, Surrounded):
+            return {**about, **self._proofs.write(claim.evidence)}
         if isinstance(claim.evidence, Exhausted) or claim.oracle != _LANDMARKS:
             return {**about, **claim.evidence.as_json(claim.bound)}
         return about
@@ -345,6 +351,9 @@ class Lab(Knowledge[State]):
             cuts = ((map(self.task.action, cut["actions"]), cut["share"]) for cut in line["landmarks"])
             evidence = Landmarks(tuple((tuple(actions), share) for actions, share in cuts))
             return Claim(state, Bound(line["value"]), evidence, oracle)
+        if line.get("kind") == "frontier":
+            proof = self._proofs.read(line)
+            return Claim(state, Bound(proof.bound), proof, oracle)
         if "kind" in line:
             return landmark_claim(state, None, oracle)
         return self._landmarks(state, oracle)

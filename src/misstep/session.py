@@ -236,6 +236,7 @@ class Session:
             interleave=config.interleave,
             gap=config.gap,
             keep=PoolKeeper(partial(self.record.store.append, POOL), already=len(known)).keep,
+            keep_evidence=self.record.evidence,
         )
 
     def begin_record(self, digests: dict[str, str], files: dict[str, str], **changes: Any) -> None:

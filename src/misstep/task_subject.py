@@ -40,9 +40,13 @@ class TaskSubject:
     gap: bool = False
     keep: Callable[[PoolEntry], None]
     """Writes a pool entry down, before it is tested."""
+    keep_evidence: Callable[[Mapping[str, Any]], None]
+    """Writes down what certificates share, before the first one that refers to it."""
     panel: Panel[Any, Case] = field(init=False)
     meter: PolicyGraph = field(init=False)
     _guard: Guard | None = field(init=False)
+    _kept: set[str] = field(default_factory=set)
+    """Names of the evidence that is written already."""
 
     def __post_init__(self) -> None:
         if not type(self.objective).__module__.startswith("misstep."):
@@ -85,6 +89,7 @@ class TaskSubject:
                 judgement,
                 known,
                 objective=self.objective,
+                keep=self._keep_once,
                 fault=fault,
                 reason=reason,
                 **about,
@@ -98,6 +103,11 @@ class TaskSubject:
             by_search=by_search,
             certificate=certificate,
         )
+
+    def _keep_once(self, line: Mapping[str, Any]) -> None:
+        if line["name"] not in self._kept:
+            self._kept.add(line["name"])
+            self.keep_evidence(line)
 
     def families(self, bugs: list[tuple[Case, Finding]], /) -> tuple[Family, ...]:
         """Bugs with the same outcome, the same schema at fault and in the same region."""

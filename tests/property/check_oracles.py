@@ -13,10 +13,12 @@ from misstep.config import DEFAULT_ORACLE, Config
 from misstep.events import Judged
 from misstep.judge import Verdict
 from misstep.oracle import OraclePart, make_oracles
-from misstep.record.record import CLEARED, POOL, Record
+from misstep.record.record import CLEARED, EVIDENCE, POOL, Record
+from misstep.reference.bits import BitTask
 from misstep.reference.certificate import check
 from misstep.reference.checked import Refused
 from misstep.reference.digest import digest
+from misstep.reference.functions import Functions
 from misstep.session import Session
 from tests.property.cases import Case, case_of
 from tests.property.check_policy_graph import RandomPolicy
@@ -45,6 +47,13 @@ ORACLES = (
     "bounds:10,max_transitions=30",
     "bounds:10,maximise_gap=true+planner:gbfs:ff,max_expansions=10",
     "landmarks+morph+bounds:100+perfect",
+    "abstraction",
+    "dead-ends",
+    "greedy",
+    "frontier",
+    "frontier:both",
+    "frontier:abstraction",
+    "landmarks+dead-ends+greedy+abstraction+frontier",
 )
 
 
@@ -121,24 +130,25 @@ def check_certificates(case: Case, record: Record, events: list[Judged], rng: ra
     assert len(bugs) == sum(event.verdict == "bug" for event in events)
     assert len(cleared) == sum(event.verdict == "cleared" for event in events)
     names = [action.name for action in case.reference.actions]
+    functions = Functions(BitTask(case.reference), record.store.lines(EVIDENCE))
     for certificate in [*bugs, *cleared]:
-        checked = check(certificate, case.reference)
+        checked = check(certificate, case.reference, functions)
         assert checked.verdict == certificate["verdict"]
         assert checked.rests_on_search <= any(word.startswith("search ") for word in checked.words)
         check_truth(case.reference, certificate, known=case.exact)
         for _ in range(3):
             damaged = tampered(certificate, rng, names)
-            assert not accepted(damaged, case), "tampered with"
+            assert not accepted(damaged, case, functions), "tampered with"
             # Whoever makes a new digest for it can only bring in other truths.
             damaged["sha256"] = digest(damaged)
-            if accepted(damaged, case):
+            if accepted(damaged, case, functions):
                 check_truth(case.reference, damaged, known=case.exact)
 
 
-def accepted(certificate: dict[str, Any], case: Case) -> bool:
+def accepted(certificate: dict[str, Any], case: Case, functions: Functions) -> bool:
     """Whether the checker accepts it; any error but a refusal goes up."""
     try:
-        check(certificate, case.reference)
+        check(certificate, case.reference, functions)
     except Refused:
         return False
     return True

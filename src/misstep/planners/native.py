@@ -52,6 +52,14 @@ class GreedyBestFirst(NativeSearch):
 
 
 @dataclass(frozen=True)
+class LazyGreedy(NativeSearch):
+    """Greedy search with late evaluation and preferred actions: fast on large tasks, complete."""
+
+    name = "lazy"
+    heuristic: Literal["ff"] = option("ff", "estimates the cost to the goal and prefers actions")
+
+
+@dataclass(frozen=True)
 class EnforcedHillClimbing(NativeSearch):
     """Enforced hill-climbing: very fast, incomplete; ends with the limit `incomplete` where it is stuck."""
 

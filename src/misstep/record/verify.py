@@ -3,11 +3,13 @@
 from pathlib import Path
 
 from misstep.errors import InputError
-from misstep.record.record import MODEL, TASK, Record, records_in
+from misstep.record.record import EVIDENCE, MODEL, TASK, Record, records_in
 from misstep.record.verified import Verified, certificates
+from misstep.reference.bits import BitTask
 from misstep.reference.certificate import check
 from misstep.reference.checked import Refused
 from misstep.reference.fdr import parse
+from misstep.reference.functions import Functions
 
 
 def verify_all(folder: Path) -> Verified:
@@ -34,10 +36,10 @@ def verify_record(record: Record) -> Verified:
         task = parse("" if text is None else text)
     except Refused as error:
         raise InputError(f"{record.where}/{TASK}: the task cannot be read: {error}") from None
-    found = Verified()
+    found, functions = Verified(), Functions(BitTask(task), record.store.lines(EVIDENCE))
     for name, verdict, certificate in certificates(record):
         try:
-            checked = check(certificate, task)
+            checked = check(certificate, task, functions)
             if checked.verdict != verdict:
                 raise Refused(f"it does not say that the state is {verdict}")
         except Refused as error:

@@ -7,6 +7,7 @@ from misstep.reference.checked import Checked, need, refusing
 from misstep.reference.digest import check_digest, check_kind
 from misstep.reference.fault import check_fault
 from misstep.reference.fdr import Task, state_of
+from misstep.reference.functions import Functions
 from misstep.reference.lower import Lower, lower_bound
 from misstep.reference.objective import check_verdict, read_objective
 from misstep.reference.plan import validate
@@ -26,14 +27,15 @@ ORIGIN = (
 POLICY_WORD = "policy: it decides as the run says (`misstep replay` asks it)"
 
 
-def check(certificate: object, task: Task) -> Checked:
+def check(certificate: object, task: Task, functions: Functions | None = None) -> Checked:
     """Accept a certificate iff it proves its verdict about the task; what was proven, and on whose word.
 
     The claim of a bug is: in this state the policy does worse than is possible. The claim of a clearance is:
-    nobody does better than the policy does. Refused is raised for everything else, garbage included.
+    nobody does better than the policy does. `functions` are those that the certificates of a record share;
+    they are checked when one first refers to them. Refused is raised for everything else, garbage included.
     """
     with refusing("the certificate"):
-        return _check(_opened(certificate), task)
+        return _check(_opened(certificate), task, functions)
 
 
 def _opened(certificate: object) -> dict[str, Any]:
@@ -45,11 +47,11 @@ def _opened(certificate: object) -> dict[str, Any]:
     return parts
 
 
-def _check(parts: dict[str, Any], task: Task) -> Checked:
+def _check(parts: dict[str, Any], task: Task, functions: Functions | None) -> Checked:
     verdict = text(parts["verdict"], "the verdict")
     state = state_of(task, texts(parts["state"], "the state"))
-    run = follow(task, state, parts["run"])
-    lower = lower_bound(task, state, parts["lower"])
+    run = follow(task, state, parts["run"], functions)
+    lower = lower_bound(task, state, parts["lower"], functions)
     upper = math.inf
     if parts["witness"] is not None:
         upper = validate(task, state, texts(parts["witness"], "the witness"))
@@ -65,7 +67,7 @@ def _check(parts: dict[str, Any], task: Task) -> Checked:
     fault = None
     if parts["fault"] is not None:
         need(verdict == "bug", "a state that is cleared has no fault")
-        fault = check_fault(task, run, parts["fault"])
+        fault = check_fault(task, run, parts["fault"], functions)
     return _checked(verdict, run, lower, fault, objective.word)
 
 

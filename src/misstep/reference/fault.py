@@ -4,13 +4,14 @@ import math
 
 from misstep.reference.checked import need
 from misstep.reference.fdr import Task
+from misstep.reference.functions import Functions
 from misstep.reference.lower import Lower, lower_bound
 from misstep.reference.plan import validate
 from misstep.reference.reading import record, text, texts, whole
 from misstep.reference.run import Run
 
 
-def check_fault(task: Task, run: Run, written: object) -> Lower:
+def check_fault(task: Task, run: Run, written: object, functions: Functions | None = None) -> Lower:
     """Refuse unless the named decision provably leaves every best course; return the lower bound used.
 
     Let s be the state before the decision, a the action and t the state after it. The fault names a plan of
@@ -32,7 +33,7 @@ def check_fault(task: Task, run: Run, written: object) -> Lower:
     )
     if number < len(run.actions):
         _is_named(parts["action"], parts["schema"], run.actions[number])
-        lower = lower_bound(task, run.states[number + 1], parts["lower"])
+        lower = lower_bound(task, run.states[number + 1], parts["lower"], functions)
         need(
             run.costs[number] + lower.value > possible,
             "the decision is not proven to leave every best course",

@@ -5,11 +5,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from misstep.reference.bits import BitTask
 from misstep.reference.checked import need
 from misstep.reference.dead_end import check_dead_end
 from misstep.reference.fdr import State, Task
+from misstep.reference.frontier import frontier_bound
+from misstep.reference.functions import Functions
 from misstep.reference.landmarks import landmark_bound
-from misstep.reference.reading import cost, record, refusal, text, whole
+from misstep.reference.reading import cost, record, refusal, text, texts, whole
 
 
 @dataclass(frozen=True)
@@ -24,16 +27,19 @@ NOTHING = Lower(0)
 """What is known without any evidence, since costs are never negative."""
 
 
-def lower_bound(task: Task, state: State, evidence: object) -> Lower:
+def lower_bound(task: Task, state: State, evidence: object, functions: Functions | None = None) -> Lower:
     """What the evidence proves about the cost of every plan from the state.
 
-    No evidence proves 0. Evidence of a kind that is not known here is refused and not passed over.
+    `functions` are the bounding functions that evidence may refer to by name. No evidence proves 0. Evidence
+    of a kind that is not known here is refused and not passed over.
     """
     if evidence is None:
         return NOTHING
     if not isinstance(evidence, dict):
         raise refusal(evidence, "evidence", "an object or null")
     kind = text(evidence.get("kind"), "the kind of the evidence")
+    if kind == "frontier":
+        return _frontier(state, evidence, functions or Functions(BitTask(task), ()))
     need(kind in KINDS, f"evidence of this kind is not known here: {kind[:60]}")
     return KINDS[kind](task, state, evidence)
 
@@ -66,6 +72,14 @@ def _applicable(task: Task, state: State, evidence: Mapping[str, Any]) -> Lower:
         "the value is not the cost of the cheapest applicable action",
     )
     return Lower(value)
+
+
+def _frontier(state: State, evidence: Mapping[str, Any], functions: Functions) -> Lower:
+    """Where every way out of the listed states leads to states of which the functions prove enough."""
+    parts = record(evidence, "the evidence of a frontier", ("kind", "bound", "functions", "inside"))
+    texts(parts["functions"], "the functions of a frontier")
+    cost(parts["bound"], "the bound of a frontier")
+    return Lower(frontier_bound(state, parts, functions))
 
 
 def _search(task: Task, state: State, evidence: Mapping[str, Any]) -> Lower:

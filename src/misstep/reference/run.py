@@ -8,6 +8,7 @@ from typing import Any
 from misstep.reference.checked import need
 from misstep.reference.dead_end import check_dead_end
 from misstep.reference.fdr import State, Task
+from misstep.reference.functions import Functions
 from misstep.reference.lower import NOTHING, Lower, lower_bound
 from misstep.reference.plan import is_applicable, step
 from misstep.reference.reading import affordable, record, text, texts
@@ -32,7 +33,7 @@ class Run:
     rest: Lower = NOTHING
 
 
-def follow(task: Task, start: State, written: object) -> Run:
+def follow(task: Task, start: State, written: object, functions: Functions | None = None) -> Run:
     """Follow a run from its start, and refuse it unless it ends as it says.
 
     That the policy takes these actions is the policy's word. Everything else is checked: each action is
@@ -49,7 +50,10 @@ def follow(task: Task, start: State, written: object) -> Run:
     need(
         task.is_goal(states[-1]) == (outcome == "solved"), f"the last state of the run does not fit {outcome}"
     )
-    return end(task, Run(states, actions, costs, outcome, sum(costs), math.inf), parts)
+    run = Run(states, actions, costs, outcome, sum(costs), math.inf)
+    if outcome == "cut-off":
+        return _cut_off(task, run, parts, functions)
+    return end(task, run, parts)
 
 
 def _states(task: Task, start: State, actions: Sequence[str]) -> tuple[list[State], list[int]]:
@@ -110,13 +114,13 @@ def _dead_end(task: Task, run: Run, parts: Mapping[str, Any]) -> Run:
     return _ended(run, math.inf, math.inf)
 
 
-def _cut_off(task: Task, run: Run, parts: Mapping[str, Any]) -> Run:
+def _cut_off(task: Task, run: Run, parts: Mapping[str, Any], functions: Functions | None = None) -> Run:
     """A limit ended the run. What comes after it costs at least as much as the best way from there.
 
     So the policy's cost is at least what was spent and a lower bound on h* of the last state together.
     Nothing is known from above.
     """
-    rest = lower_bound(task, run.states[-1], parts.get("rest"))
+    rest = lower_bound(task, run.states[-1], parts.get("rest"), functions)
     return _ended(run, run.low + rest.value, math.inf, rest=rest)
 
 

@@ -13,8 +13,11 @@ from misstep.errors import MisstepError
 from misstep.lab import Lab
 from misstep.oracle import Case, OraclePart, bind_oracle, make_oracles, open_case
 from misstep.pool import PoolEntry
+from misstep.proof import Surrounded
 from misstep.record.verify import verify_record
+from misstep.reference.bits import BitTask
 from misstep.reference.checked import Refused
+from misstep.reference.functions import Functions
 from misstep.reference.lower import lower_bound
 from misstep.session import Session
 from misstep.testing.contract import MAX_SECONDS, Contract, contract_of
@@ -65,7 +68,7 @@ class _WatchedLab(Lab):
         """Checks the evidence as always, and the bounds against brute force."""
         try:
             Lab.check(self, claim)
-            if isinstance(claim.evidence, Landmarks | DeadEnd):
+            if isinstance(claim.evidence, Landmarks | DeadEnd | Surrounded):
                 self._look_at(claim)
         except (MisstepError, Refused) as error:
             self.contract.broken("the evidence of every claim holds", str(error))
@@ -87,9 +90,10 @@ class _WatchedLab(Lab):
 
     def _look_at(self, claim: Claim[State]) -> None:
         """Has the trusted checker look at a lower bound, whether a verdict comes to rest on it or not."""
-        proven = lower_bound(
-            self.sample.reference, tuple(claim.state.values), claim.evidence.as_json(claim.bound)
-        )
+        task, evidence = self.sample.reference, claim.evidence
+        lines = evidence.lines().values() if isinstance(evidence, Surrounded) else ()
+        functions = Functions(BitTask(task), lines)
+        proven = lower_bound(task, tuple(claim.state.values), evidence.as_json(claim.bound), functions)
         if proven.value < claim.bound.lo:
             raise Refused(f"it proves {proven.value:g}, not {claim.bound.lo:g}")
 

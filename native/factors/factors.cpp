@@ -1,9 +1,11 @@
-// The factor of each variable.
-#include <algorithm>
-#include <map>
-#include <set>
+// The factors of variables, and their merging.
+#include "factors/factors.hpp"
 
-#include "dominance/factors.hpp"
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <unordered_map>
+
 #include "util/cost_queue.hpp"
 
 namespace misstep {
@@ -11,9 +13,10 @@ namespace misstep {
 std::int32_t Projection::operator()(const StatePacker& packer, const Word* state) const {
     if (variable >= 0) return table[packer.get(state, variable)];
     std::int32_t a = (*left)(packer, state);
-    if (a == kPruned) return kPruned;
     std::int32_t b = (*right)(packer, state);
-    return b == kPruned ? kPruned : table[static_cast<std::size_t>(a) * right_size + b];
+    // What is dead is so for states that no table calls unreachable, so kPruned goes before kDead.
+    if (a < 0 || b < 0) return a == kPruned || b == kPruned ? kPruned : kDead;
+    return table[static_cast<std::size_t>(a) * right_size + b];
 }
 
 void Projection::collect_variables(std::vector<int>& out) const {
@@ -32,7 +35,16 @@ std::uint64_t FactoredTask::num_transitions(const Factor& factor) const {
 }
 
 void regroup(Factor& factor, std::vector<Transitions> by_group, const std::vector<GroupId>& group_of) {
-    std::map<Transitions, GroupId> known;
+    auto hash = [](const Transitions& transitions) {
+        std::uint64_t h = 0xcbf29ce484222325ULL ^ transitions.size();
+        for (Transition t : transitions) {
+            h ^= (static_cast<std::uint64_t>(t.from) << 32) | static_cast<std::uint32_t>(t.to);
+            h *= 0x9e3779b97f4a7c15ULL;
+            h ^= h >> 29;
+        }
+        return h;
+    };
+    std::unordered_multimap<std::uint64_t, GroupId> known;
     std::vector<GroupId> renamed(by_group.size(), -1);
     factor.groups.assign(1, {});
     factor.group_of.assign(group_of.size(), kIdentity);
@@ -40,19 +52,18 @@ void regroup(Factor& factor, std::vector<Transitions> by_group, const std::vecto
         return transitions.size() == static_cast<std::size_t>(factor.num_states) &&
                std::ranges::all_of(transitions, [](Transition t) { return t.from == t.to; });
     };
+    auto number_of = [&](Transitions transitions) {
+        if (is_identity(transitions)) return kIdentity;
+        const std::uint64_t key = hash(transitions);
+        for (auto [entry, end] = known.equal_range(key); entry != end; ++entry)
+            if (factor.groups[entry->second] == transitions) return entry->second;
+        factor.groups.push_back(std::move(transitions));
+        return known.emplace(key, static_cast<GroupId>(factor.groups.size() - 1))->second;
+    };
     for (std::size_t label = 0; label < group_of.size(); ++label) {
         GroupId old = group_of[label];
         if (old == kIdentity) continue;
-        if (renamed[old] < 0) {
-            if (is_identity(by_group[old])) {
-                renamed[old] = kIdentity;
-            } else {
-                auto [entry, is_new] =
-                    known.try_emplace(std::move(by_group[old]), static_cast<GroupId>(factor.groups.size()));
-                if (is_new) factor.groups.push_back(entry->first);
-                renamed[old] = entry->second;
-            }
-        }
+        if (renamed[old] < 0) renamed[old] = number_of(std::move(by_group[old]));
         factor.group_of[label] = renamed[old];
     }
 }
@@ -137,9 +148,23 @@ struct MergeCandidate {
     std::size_t first, second;
 };
 
-// The best pair first.
-std::vector<MergeCandidate> merge_order(const FactoredTask& task, MergeOrder by) {
+// The product so far, which is the last factor, with each variable in turn.
+std::vector<MergeCandidate> one_by_one(const FactoredTask& task) {
+    std::vector<MergeCandidate> order;
     const std::size_t n = task.factors.size();
+    if (task.num_merges == 0) {
+        for (std::size_t a = 0; a < n; ++a)
+            for (std::size_t b = a + 1; b < n; ++b) order.push_back({0, 0, a, b});
+    } else {
+        for (std::size_t a = 0; a + 1 < n; ++a) order.push_back({0, 0, a, n - 1});
+    }
+    return order;
+}
+
+// The best pair first.
+std::vector<MergeCandidate> merge_order(const FactoredTask& task, MergeOrder by, bool with_strangers) {
+    const std::size_t n = task.factors.size();
+    if (by == MergeOrder::kOneByOne) return one_by_one(task);
     std::vector<std::vector<Cost>> ranks;
     std::vector<bool> has_goal;
     for (const Factor& factor : task.factors) {
@@ -154,7 +179,8 @@ std::vector<MergeCandidate> merge_order(const FactoredTask& task, MergeOrder by)
             for (LabelId label = 0; label < task.labels.size(); ++label)
                 if (task.factors[a].is_relevant(label) && task.factors[b].is_relevant(label))
                     score = std::min(score, std::max(ranks[a][label], ranks[b][label]));
-            if (score == kInfinity) continue;  // no label acts on both
+            // No label acts on both: nothing is learnt but that their distances add up.
+            if (score == kInfinity && !(with_strangers && has_goal[a] && has_goal[b])) continue;
             std::int64_t size = std::int64_t{task.factors[a].num_states} * task.factors[b].num_states;
             order.push_back({score, by == MergeOrder::kSmallestFirst ? size : 0, b, a});
         }
@@ -163,11 +189,22 @@ std::vector<MergeCandidate> merge_order(const FactoredTask& task, MergeOrder by)
     return order;
 }
 
+// Makes two factors small enough for their product: the smaller one gives up no more than it has to.
+void shrink_before_merge(FactoredTask& task, std::size_t first, std::size_t second, std::int32_t max_states) {
+    Factor &a = task.factors[first], &b = task.factors[second];
+    if (std::int64_t{a.num_states} * b.num_states <= max_states) return;
+    auto root = static_cast<std::int32_t>(std::sqrt(static_cast<double>(max_states)));
+    Factor &small = a.num_states <= b.num_states ? a : b, &large = a.num_states <= b.num_states ? b : a;
+    if (small.num_states > root) shrink(task, small, root);
+    if (small.num_states > 0) shrink(task, large, max_states / small.num_states);
+}
+
 }  // namespace
 
 FactoredTask make_factors(const StateSpace& space, const FactorOptions& options, BudgetWatch& watch) {
     const Task& task = space.task;
     FactoredTask result;
+    result.keeps_steps = options.keeps_steps;
     for (ActionId a = 0; a < task.actions.size(); ++a) result.labels.push_back({task.actions[a].cost, {a}});
     for (int var = 0; var < task.num_variables(); ++var) {
         result.factors.push_back(atomic_factor(task, var));
@@ -178,11 +215,14 @@ FactoredTask make_factors(const StateSpace& space, const FactorOptions& options,
     std::set<std::pair<std::uint64_t, std::uint64_t>> too_large;
     while (merged && result.num_merges < options.max_merges) {
         merged = false;
-        for (const MergeCandidate& candidate : merge_order(result, options.order)) {
+        for (const MergeCandidate& candidate :
+             merge_order(result, options.order, options.max_states.has_value())) {
             result.limit = watch.look();
             if (result.limit != LimitHit::kNone) return result;
-            std::pair pair{result.factors[candidate.first].serial, result.factors[candidate.second].serial};
+            std::pair pair{*result.factors[candidate.first].serial, *result.factors[candidate.second].serial};
             if (too_large.contains(pair)) continue;
+            if (options.max_states)
+                shrink_before_merge(result, candidate.first, candidate.second, *options.max_states);
             merged = merge(result, candidate.first, candidate.second, options.max_transitions);
             if (merged) break;
             too_large.insert(pair);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "state/successor_generator.hpp"
@@ -17,7 +18,9 @@ struct Transition {
 
 using Transitions = std::vector<Transition>;  // sorted, each once
 
-inline constexpr std::int32_t kPruned = -1;  // an abstract state that no solvable reachable state has
+// What a projection says of states that have no abstract state any more; both are negative.
+inline constexpr std::int32_t kPruned = -1;  // no reachable state is there
+inline constexpr std::int32_t kDead = -2;    // no state that is there has a plan
 using GroupId = std::int32_t;
 inline constexpr GroupId kIdentity = 0;  // labels that change nothing in a factor and apply everywhere
 using LabelId = std::uint32_t;
@@ -29,7 +32,7 @@ struct Projection {
     std::unique_ptr<Projection> left, right;
     std::int32_t right_size = 0;
     std::vector<std::int32_t>
-        table;  // by value, or by left * right_size + right; kPruned where there is none
+        table;  // by value, or by left * right_size + right; kPruned or kDead where there is none
 
     std::int32_t operator()(const StatePacker& packer, const Word* state) const;
     void collect_variables(std::vector<int>& out) const;
@@ -44,7 +47,7 @@ struct Factor {
     std::vector<GroupId> group_of;    // by label
     std::vector<Transitions> groups;  // that of kIdentity is left empty
     Projection projection;
-    std::uint64_t serial = 0;  // by age
+    std::optional<std::uint64_t> serial;  // by age; none while it is not certain to stay
 
     bool is_relevant(LabelId label) const { return group_of[label] != kIdentity; }
 };
@@ -56,13 +59,15 @@ struct Label {
     std::vector<ActionId> actions;
 };
 
-// Which of the pairs with the best DFP score is merged: most scores are equal.
+// What is merged: pairs with the best DFP score, of which there are many, or something simpler.
 enum class MergeOrder {
     // The newest factor first, variables from the last to the first, as in Fast Downward: variables that
     // others
     // depend on are merged last and stay free to move.
     kNewestFirst,
     kSmallestFirst,  // by the number of states of the product
+    // No pairs: one variable after the other, those first that others depend on (the first ones of the task).
+    kOneByOne,
 };
 
 struct FactorOptions {
@@ -71,8 +76,21 @@ struct FactorOptions {
     // Of a merged factor, counted for each label after exact label reduction; self-loops of irrelevant labels
     // are no transitions.
     std::uint64_t max_transitions = 10'000;
+    // Where given, factors are shrunk before they are merged, so that no product has more states: bisimilar
+    // states first, then others with the same goal distance, which loses information but stays admissible.
+    std::optional<std::int32_t> max_states;
+    bool keeps_steps = false;
     // Replays that many merges instead of going on as long as possible.
     std::uint64_t max_merges = std::numeric_limits<std::uint64_t>::max();
+};
+
+// How the factors came about, for those who check it: states of a factor joined or dropped by a table, or
+// first two factors merged into a new one (numbered after all before it) whose states the table gives, left *
+// size + right.
+struct FactorStep {
+    std::uint64_t factor;                  // by serial
+    std::optional<std::uint64_t> partner;  // of a merge
+    std::vector<std::int32_t> table;       // new states, or kPruned or kDead
 };
 
 struct FactoredTask {
@@ -80,6 +98,8 @@ struct FactoredTask {
     std::vector<Factor> factors;
     std::uint64_t num_merges = 0, next_serial = 0;
     LimitHit limit = LimitHit::kNone;  // ended the merging early
+    bool keeps_steps = false;
+    std::vector<FactorStep> steps;
 
     std::uint64_t num_transitions(const Factor& factor) const;
 };
@@ -90,6 +110,9 @@ FactoredTask make_factors(const StateSpace& space, const FactorOptions& options,
 // The simplifications, to a common fixed point; all of them keep every plan of every state that is reachable
 // and solvable.
 void simplify(FactoredTask& task);
+// Joins states until there are at most `max_states`, those with the same goal distance and the most similar
+// successors first; whether anything changed.
+bool shrink(FactoredTask& task, Factor& factor, std::int32_t max_states);
 // The product of two factors (first < second) becomes the last factor instead of them; false, with nothing
 // changed, where it has more than `max_transitions` even before labels are reduced.
 bool merge(FactoredTask& task, std::size_t first, std::size_t second, std::uint64_t max_transitions);

@@ -1,0 +1,222 @@
+"""Proofs of lower bounds: bounding functions that hold for all states, and the frontiers of searches."""
+
+import hashlib
+import itertools
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from misstep._core import (
+    Abstraction,
+    Budget,
+    ChargesLibrary,
+    Frontier,
+    Heuristic,
+    SearchResult,
+    State,
+    Task,
+    find_invariant,
+)
+from misstep.bound import Bound, cost_as_json
+from misstep.reference.packing import packed_states
+
+
+@dataclass(frozen=True)
+class BoundingFunction:
+    """A lower bound on h* that is checked once and looked up for every state, as JSON (docs/proofs.md)."""
+
+    written: Mapping[str, Any]
+    parts: "tuple[BoundingFunction, ...]" = ()
+    """What it refers to, which is written too."""
+
+    @cached_property
+    def name(self) -> str:
+        """The beginning of the SHA-256 of what is written; certificates refer to functions by it."""
+        text = json.dumps(self.written, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    def as_json(self) -> dict[str, Any]:
+        """A line of the proofs file."""
+        return {"name": self.name, **self.written}
+
+
+@dataclass(frozen=True)
+class Surrounded:
+    """A lower bound: all ways out of some states lead to where bounding functions prove what is missing.
+
+    Without such states it says what one of the functions says of the state itself.
+    """
+
+    bound: float
+    functions: tuple[BoundingFunction, ...]
+    inside: Mapping[str, Any] = field(default_factory=lambda: packed_states(()))
+    """The states that a search expanded, as certificates write them."""
+
+    @property
+    def kind(self) -> str:
+        """`frontier`."""
+        return "frontier"
+
+    def needs(self) -> dict[str, BoundingFunction]:
+        """All functions that it rests on, by name; each stands after those that it refers to."""
+        return {part.name: part for function in self.functions for part in (*function.parts, function)}
+
+    def lines(self) -> dict[str, dict[str, Any]]:
+        """What has to be written once beside the certificates, by name."""
+        return {name: function.as_json() for name, function in self.needs().items()}
+
+    def as_json(self, bound: Bound, /) -> dict[str, Any]:
+        """What it proves, even where less is claimed; the functions stand elsewhere, once for all."""
+        return {
+            "kind": self.kind,
+            "bound": cost_as_json(self.bound),
+            "functions": [function.name for function in self.functions],
+            "inside": dict(self.inside),
+        }
+
+
+@dataclass(slots=True)
+class ProofLog:
+    """Proofs as plain data, each with the functions that no earlier one needed; read in the same order."""
+
+    _known: dict[str, BoundingFunction] = field(default_factory=dict)
+
+    def write(self, proof: Surrounded) -> dict[str, Any]:
+        """What `read` takes."""
+        new = {name: function for name, function in proof.needs().items() if name not in self._known}
+        self._known |= new
+        lines = [function.as_json() for function in new.values()]
+        return {**proof.as_json(Bound(proof.bound)), "lines": lines}
+
+    def read(self, line: Mapping[str, Any]) -> Surrounded:
+        """The proof that was written so."""
+        for written in line["lines"]:
+            content = {key: value for key, value in written.items() if key != "name"}
+            names = [
+                *content.get("functions", ()),
+                *(n for _, cuts in content.get("shares", ()) for n in cuts),
+            ]
+            referred = [self._known[name] for name in names]
+            parts = tuple(part for function in referred for part in (*function.parts, function))
+            self._known[written["name"]] = BoundingFunction(content, parts)
+        functions = tuple(self._known[name] for name in line["functions"])
+        return Surrounded(math.inf if line["bound"] is None else line["bound"], functions, line["inside"])
+
+
+@dataclass(slots=True)
+class _Invariant:
+    never: list[dict[int, int]]
+    function: BoundingFunction
+
+    def holds(self, values: tuple[int, ...]) -> bool:
+        return not any(all(values[v] == x for v, x in facts.items()) for facts in self.never)
+
+
+@dataclass(slots=True)
+class _Region:
+    states: frozenset[tuple[int, ...]]
+    function: BoundingFunction
+
+    def holds(self, values: tuple[int, ...]) -> bool:
+        return values in self.states
+
+
+def _region(inside: tuple[tuple[int, ...], ...], functions: tuple[BoundingFunction, ...]) -> BoundingFunction:
+    """States without a plan; the functions show the same of all that lies around them."""
+    names = [function.name for function in functions]
+    parts = tuple(part for function in functions for part in (*function.parts, function))
+    return BoundingFunction({"kind": "region", "inside": packed_states(inside), "functions": names}, parts)
+
+
+@dataclass(slots=True)
+class Prover:
+    """Turns what native code found into proofs; their functions are shared by all states of a task."""
+
+    task: Task
+    _library: ChargesLibrary = field(init=False)
+    _charges: dict[int, BoundingFunction] = field(default_factory=dict)
+    _cuts: dict[tuple[int, ...], BoundingFunction] = field(default_factory=dict)
+    _abstractions: dict[int, BoundingFunction] = field(default_factory=dict)
+    _dead_ends: list[_Invariant | _Region] = field(default_factory=list)
+    """Those that were of use last come first."""
+    _first_fact: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._library = ChargesLibrary(self.task)
+        self._first_fact = [0, *itertools.accumulate(self.task.domain_sizes)]
+
+    def frontier(self, found: SearchResult, *, abstraction: Abstraction | None = None) -> Surrounded | None:
+        """Why the lower bound of an A* search with LM-cut, an abstraction or both holds.
+
+        None where the search was not asked to keep its frontier, or that is too large.
+        """
+        frontier: Frontier | None = found.frontier
+        if frontier is None:
+            return None
+        known: Heuristic | None = None if abstraction is None else abstraction.heuristic()
+        covered = self._library.cover(frontier, known)
+        if covered is None:
+            return None
+        indices, is_abstraction_used = covered
+        functions = [self._charged(index) for index in indices]
+        if abstraction is not None and is_abstraction_used:
+            functions.insert(0, self.abstraction(abstraction))
+        inside = tuple(map(tuple, frontier.expanded.values.tolist()))
+        if frontier.bound < math.inf or not inside:
+            return Surrounded(frontier.bound, tuple(functions), packed_states(inside))
+        region = _Region(frozenset(inside), _region(inside, tuple(functions)))
+        self._dead_ends.insert(0, region)
+        return Surrounded(math.inf, (region.function,))
+
+    def looked_up(self, abstraction: Abstraction, state: State) -> Surrounded | None:
+        """What an abstraction says of a state; None where that is nothing."""
+        value = abstraction(state)
+        return Surrounded(value, (self.abstraction(abstraction),)) if value > 0 else None
+
+    def dead_end(self, state: State, *, budget: Budget | None = None) -> Surrounded | None:
+        """Why a state has no plan, by what was shown of another or by h^2; None where neither shows it."""
+        known = self.known_dead_end(state)
+        if known is not None:
+            return known
+        never = find_invariant(self.task, state, budget=budget)
+        if never is None:
+            return None
+        facts = [[self._first_fact[variable] + value for variable, value in pairs] for pairs in never]
+        function = BoundingFunction({"kind": "invariant", "never": facts})
+        self._dead_ends.insert(0, _Invariant([dict(pairs) for pairs in never], function))
+        return Surrounded(math.inf, (function,))
+
+    def known_dead_end(self, state: State) -> Surrounded | None:
+        """Why a state has no plan, where that was shown together with another state's."""
+        values = tuple(state.values)
+        for place, known in enumerate(self._dead_ends):
+            if known.holds(values):
+                self._dead_ends.insert(0, self._dead_ends.pop(place))
+                return Surrounded(math.inf, (known.function,))
+        return None
+
+    def abstraction(self, abstraction: Abstraction) -> BoundingFunction:
+        """How an abstraction was made, and its distances."""
+        if id(abstraction) not in self._abstractions:
+            steps = [
+                {"factor": factor, "partner": partner, "table": table}
+                for factor, partner, table in abstraction.steps
+            ]
+            distances = [[factor, values] for factor, values in abstraction.distances]
+            written = {"kind": "abstraction", "steps": steps, "distances": distances}
+            self._abstractions[id(abstraction)] = BoundingFunction(written)
+        return self._abstractions[id(abstraction)]
+
+    def _charged(self, index: int) -> BoundingFunction:
+        if index not in self._charges:
+            cuts: dict[int | None, list[BoundingFunction]] = {}
+            for facts, share in self._library.charges(index):
+                cut = self._cuts.setdefault(tuple(facts), BoundingFunction({"kind": "cut", "facts": facts}))
+                cuts.setdefault(share, []).append(cut)
+            shares = [[share, [cut.name for cut in charged]] for share, charged in cuts.items()]
+            parts = tuple(cut for charged in cuts.values() for cut in charged)
+            self._charges[index] = BoundingFunction({"kind": "charges", "shares": shares}, parts)
+        return self._charges[index]

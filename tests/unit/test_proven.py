@@ -1,0 +1,152 @@
+"""The oracles `abstraction`, `dead-ends`, `greedy` and `frontier` on a small task, and lazy greedy search."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from misstep._core import PolicyGraph
+
+from misstep import _core as core
+from misstep.bound import NEVER
+from misstep.errors import InputError
+from misstep.lab import Lab
+from misstep.oracle import make_oracles, open_case
+from misstep.pool import PoolEntry
+from misstep.proof import Prover, Surrounded
+from misstep.reference import fdr
+from misstep.reference.bits import BitTask
+from misstep.reference.frontier import frontier_bound
+from misstep.reference.functions import Functions
+from misstep.task import Task
+from misstep.testing.random_tasks import to_sas
+from tests.unit.core_tasks import DELIVERY, counter, delivery
+
+BROKEN = (0, 0, 1, 0)
+
+
+BEST = {(0, 0): "(load parcel a)", (0, 2): "(drive lorry a b)", (1, 2): "(unload parcel b)"}
+
+
+def best_course(states: core.StateBatch) -> list[core.Action | None]:
+    """What is optimal where the lorry is whole."""
+    task = states.task
+    return [
+        task.action(BEST[tuple(state.values[:2])]) if state.values[3] else None  # type: ignore[index]
+        for state in states
+    ]
+
+
+def bound_by(oracle: str, values: fdr.State) -> float | None:
+    """What the oracle claims of a state, after the checker agreed."""
+    task = Task(delivery().sas)
+    lab = Lab(task=task, graph=PolicyGraph(task, best_course))
+    state = task.state_from_values(values)
+    run = lab.run([state])[0]
+    (part,) = make_oracles([oracle])
+    claims = list(part.bind(lab).claims(open_case(lab, PoolEntry(id=0, state=state), run)))
+    proofs = [claim for claim in claims if isinstance(claim.evidence, Surrounded)]
+    if not proofs:
+        return None
+    evidence = proofs[0].evidence
+    assert isinstance(evidence, Surrounded)
+    functions = Functions(BitTask(DELIVERY), evidence.lines().values())
+    assert frontier_bound(values, evidence.as_json(proofs[0].bound), functions) == proofs[0].bound.lo
+    return proofs[0].bound.lo
+
+
+@pytest.mark.parametrize("oracle", ["abstraction", "frontier", "frontier:both", "frontier:abstraction"])
+def test_what_is_optimal_is_cleared(oracle: str) -> None:
+    assert bound_by(oracle, DELIVERY.initial) == 4
+
+
+@pytest.mark.parametrize("oracle", ["abstraction", "dead-ends", "greedy", "frontier", "frontier:abstraction"])
+def test_dead_ends_are_proven(oracle: str) -> None:
+    # The abstraction does not speak of states that cannot be reached from the initial one.
+    assert bound_by(oracle, BROKEN) == (None if oracle == "abstraction" else math.inf)
+
+
+@pytest.mark.parametrize("oracle", ["dead-ends", "greedy"])
+def test_solved_states_are_left_alone(oracle: str) -> None:
+    assert bound_by(oracle, DELIVERY.initial) is None
+
+
+def test_an_invariant_serves_other_states() -> None:
+    task = delivery()
+    prover = Prover(task)
+    first = prover.dead_end(task.state_from_values(BROKEN))
+    second = prover.dead_end(task.state_from_values((0, 2, 0, 0)))
+    assert first is not None and second is not None
+    assert first.functions == second.functions
+    assert prover.dead_end(task.initial_state) is None
+
+
+# One coin for two things; whether the lamp is lit does not matter.
+ONE_COIN = fdr.Task(
+    facts=(("(coin)", None), ("(bread)", None), ("(milk)", None), ("(lit)", "(not (lit))")),
+    initial=(0, 1, 1, 1),
+    goal={1: 0, 2: 0},
+    actions=(
+        fdr.Action("(buy bread)", {0: 0}, {0: 1, 1: 0}, 1),
+        fdr.Action("(buy milk)", {0: 0}, {0: 1, 2: 0}, 1),
+        fdr.Action("(light)", {3: 1}, {3: 0}, 0),
+        fdr.Action("(darken)", {3: 0}, {3: 1}, 0),
+    ),
+)
+
+
+def test_a_region_serves_other_states() -> None:
+    task = core.Task(to_sas(ONE_COIN))
+    prover = Prover(task)
+    lit = task.state_from_values((0, 1, 1, 0))
+    assert prover.known_dead_end(lit) is None
+    first = prover.frontier(core.search(task, "astar:hmax", keep_frontier=True))
+    second = prover.known_dead_end(lit)
+    assert first is not None and second is not None and first.functions == second.functions
+    functions = Functions(BitTask(ONE_COIN), second.lines().values())
+    assert frontier_bound((0, 1, 1, 0), second.as_json(NEVER), functions) == math.inf
+
+
+def test_a_search_without_frontier_proves_nothing() -> None:
+    task = delivery()
+    assert core.search(task, "astar:lmcut").frontier is None
+    assert Prover(task).frontier(core.search(task, "astar:lmcut")) is None
+
+
+def test_limits_leave_several_factors() -> None:
+    task = counter(12)
+    whole, parts = core.Abstraction(task, max_states=5000), core.Abstraction(task, max_transitions=30)
+    assert whole(task.initial_state) == 12 and len(whole.sizes) == 1
+    assert 0 < parts(task.initial_state) <= 12 and len(parts.sizes) > 1
+
+
+@pytest.mark.parametrize("order", ["newest", "smallest", "one-by-one"])
+def test_orders_of_merging(order: str) -> None:
+    task = counter(6)
+    abstraction = core.Abstraction(task, order=order)
+    assert abstraction(task.initial_state) == 6
+    assert abstraction.heuristic("lmcut")(task.initial_state) == 6
+    assert abstraction.limit is None
+
+
+def test_an_unknown_order_is_refused() -> None:
+    with pytest.raises(InputError, match="one-by-one"):
+        core.Abstraction(delivery(), order="best")
+
+
+def test_lazy_search() -> None:
+    task = delivery()
+    found = core.search(task, "lazy:ff")
+    assert found.outcome == "solved" and found.cost == 4
+    assert core.search(task, "lazy:ff", state=task.state_from_values(BROKEN)).outcome == "unsolvable"
+    with pytest.raises(InputError, match="lazy:ff"):
+        core.search(task, "lazy:lmcut")
+
+
+def test_a_heuristic_or_its_name() -> None:
+    task = delivery()
+    heuristic = core.Heuristic(task, "hmax")
+    assert core.search(task, "astar", heuristic=heuristic).cost == 4
+    for text, given in (("astar", None), ("astar:hmax", heuristic)):
+        with pytest.raises(InputError, match="astar:lmcut"):
+            core.search(task, text, heuristic=given)
