@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from misstep._core import PolicyGraph
-
 from benchmarks.peer_pools import DATA
+from misstep._core import PolicyGraph
 from misstep.judge import judge
 from misstep.lab import Lab
 from misstep.objectives.cost import Quantitative

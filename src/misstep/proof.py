@@ -39,7 +39,7 @@ class BoundingFunction:
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def as_json(self) -> dict[str, Any]:
-        """A line of the proofs file."""
+        """A line of the evidence."""
         return {"name": self.name, **self.written}
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import pytest
-from misstep._core import PolicyGraph
 
 from misstep import _core as core
+from misstep._core import PolicyGraph
 from misstep.bound import NEVER
 from misstep.errors import InputError
 from misstep.lab import Lab

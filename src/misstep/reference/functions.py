@@ -21,7 +21,7 @@ BoundingFunction: TypeAlias = Callable[[int], float]
 
 
 class Functions:
-    """All bounding functions of a proofs file, each checked when it is first asked for."""
+    """All bounding functions of a record, each checked when it is first asked for."""
 
     def __init__(self, task: BitTask, lines: Iterable[Mapping[str, Any]]) -> None:
         self.task = task
@@ -50,7 +50,7 @@ class Functions:
         return self._known[name]
 
     def _line(self, name: str) -> Mapping[str, Any]:
-        need(name in self._lines, f"the proofs file has no {name!r}")
+        need(name in self._lines, f"the evidence has no {name!r}")
         return self._lines[name]
 
     def _charges(self, task: BitTask, written: Mapping[str, Any]) -> BoundingFunction:
