@@ -17,7 +17,7 @@ from misstep.judge import judge
 from misstep.lab import Lab
 from misstep.objectives.cost import Quantitative
 from misstep.oracle import Case, Oracle, make_oracles, open_case
-from misstep.policy import make_policy_part
+from misstep.plugins import make_policy_part
 from misstep.proof import Surrounded
 from misstep.record.pool_file import read_pool
 from misstep.reference.bits import BitTask

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import pytest
 
 from misstep import _core as core
 from misstep._core import PolicyGraph
-from misstep.bound import NEVER
+from misstep.bound import NEVER, Bound
+from misstep.claim import Claim
+from misstep.config import Config
 from misstep.errors import InputError
-from misstep.lab import Lab
+from misstep.lab import Lab, UnsoundClaim
 from misstep.oracle import make_oracles, open_case
 from misstep.pool import PoolEntry
 from misstep.proof import Prover, Surrounded
+from misstep.record.record import EVIDENCE
+from misstep.record.verify import verify_record
 from misstep.reference import fdr
 from misstep.reference.bits import BitTask
 from misstep.reference.frontier import frontier_bound
 from misstep.reference.functions import Functions
+from misstep.session import Session
 from misstep.task import Task
 from misstep.testing.random_tasks import to_sas
 from tests.unit.core_tasks import DELIVERY, counter, delivery
@@ -105,6 +111,56 @@ def test_a_region_serves_other_states() -> None:
     assert first is not None and second is not None and first.functions == second.functions
     functions = Functions(BitTask(ONE_COIN), second.lines().values())
     assert frontier_bound((0, 1, 1, 0), second.as_json(NEVER), functions) == math.inf
+
+
+def delivery_lab() -> Lab:
+    task = Task(delivery().sas)
+    return Lab(task=task, graph=PolicyGraph(task, best_course))
+
+
+def test_proofs_are_written_once_and_read_again() -> None:
+    lab, again = delivery_lab(), delivery_lab()
+    prover, start = Prover(lab.task), lab.task.initial_state
+    searched = prover.frontier(core.search(lab.task, "astar:lmcut", keep_frontier=True))
+    dead = prover.frontier(
+        core.search(lab.task, "astar:hmax", state=lab.task.state_from_values(BROKEN), keep_frontier=True)
+    )
+    assert searched is not None and dead is not None
+    claims = [
+        Claim(start, Bound(searched.bound), searched, "frontier"),
+        Claim(lab.task.state_from_values(BROKEN), NEVER, dead, "greedy"),
+        Claim(start, Bound(searched.bound), searched, "frontier"),
+    ]
+    written = [json.loads(json.dumps(lab.write_claim(claim))) for claim in claims]
+    assert written[0]["lines"] and not written[2]["lines"]
+    for claim, line in zip(claims, written, strict=True):
+        read = again.read_claim(line)
+        assert (read.state.values, read.bound, read.oracle) == (claim.state.values, claim.bound, claim.oracle)
+        assert isinstance(read.evidence, Surrounded) and isinstance(claim.evidence, Surrounded)
+        assert read.evidence.lines() == claim.evidence.lines()
+        assert read.evidence.as_json(read.bound) == claim.evidence.as_json(claim.bound)
+
+
+def test_no_more_is_claimed_than_is_proven() -> None:
+    lab = delivery_lab()
+    proof = Prover(lab.task).frontier(core.search(lab.task, "astar:lmcut", keep_frontier=True))
+    assert proof is not None and proof.bound == 4
+    with pytest.raises(UnsoundClaim, match="frontier proves"):
+        lab.enter(Claim(lab.task.initial_state, Bound(5), proof, "frontier"))
+
+
+def test_certificates_rest_on_the_evidence_of_the_record() -> None:
+    config = Config(policy="object:test", pool=5, oracle=("frontier",), recheck=False)
+    session = Session(config, task=Task(delivery().sas), policy=best_course)
+    for _ in session.events():
+        pass
+    record = session.record
+    names = [line["name"] for line in record.store.lines(EVIDENCE)]
+    assert names and len(set(names)) == len(names)
+    found = verify_record(record)
+    assert found.valid and not found.invalid and not found.by_search
+    record.store.cut(EVIDENCE, 0)
+    assert any("the evidence has no" in each["reason"] for each in verify_record(record).invalid)
 
 
 def test_a_search_without_frontier_proves_nothing() -> None:
