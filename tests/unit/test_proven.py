@@ -150,7 +150,7 @@ def test_no_more_is_claimed_than_is_proven() -> None:
 
 
 def test_certificates_rest_on_the_evidence_of_the_record() -> None:
-    config = Config(policy="object:test", pool=5, oracle=("frontier",), recheck=False)
+    config = Config(policy="object:test", pool=5, oracle=("abstraction",), recheck=False)
     session = Session(config, task=Task(delivery().sas), policy=best_course)
     for _ in session.events():
         pass
