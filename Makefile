@@ -10,7 +10,7 @@ JOBS ?= 2
 # Where the editable install built the core; newest first, should there be several.
 CORE = $(firstword $(shell ls -dt build/cp*/ 2>/dev/null))
 
-.PHONY: demo test native-test check tidy bench sanitize fuzz format build clean
+.PHONY: demo test native-test check tidy bench sanitize fuzz format build clean golden
 .DEFAULT_GOAL := test
 
 $(VENV)/.tools: pyproject.toml
@@ -38,6 +38,11 @@ demo: $(VENV)/.built
 
 test: native-test $(VENV)/.peers
 	$(PYTEST) -n $(JOBS) -q
+
+# The screens of all commands once more; look at what changed before you commit it.
+golden: $(VENV)/.built
+	MISSTEP_UPDATE_GOLDEN=1 $(PYTEST) -q tests/integration/test_screens.py
+	git diff --stat tests/golden/screens
 
 # The C++ unit tests, linked with the object files of the core.
 native-test: $(VENV)/.built

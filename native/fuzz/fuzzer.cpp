@@ -75,7 +75,6 @@ bool Fuzzer::restore(std::uint32_t parent, const std::vector<ActionId>& walk, st
 
 FuzzStop Fuzzer::extend(std::size_t size, const Budget& budget) {
     BudgetWatch watch(budget);
-    std::uint64_t idle = 0;
     limit_ = watch.look(graph_.bytes());
     if (limit_ != LimitHit::kNone) return FuzzStop::kLimit;
     while (pool_.size() < size) {
@@ -90,8 +89,9 @@ FuzzStop Fuzzer::extend(std::size_t size, const Budget& budget) {
             return FuzzStop::kLimit;
         }
         ++walks_;
-        idle = pool_.size() == before ? idle + 1 : 0;
-        if (idle >= options_.max_idle_walks) return FuzzStop::kExhausted;
+        // Counted across calls: how the work was cut into pieces must not change when the fuzzer gives up.
+        idle_walks_ = pool_.size() == before ? idle_walks_ + 1 : 0;
+        if (idle_walks_ >= options_.max_idle_walks) return FuzzStop::kExhausted;
     }
     return FuzzStop::kFull;
 }

@@ -88,6 +88,7 @@ class Fuzzer {
     std::vector<std::uint8_t> candidate_;  // by graph state: unknown, yes, no
     std::vector<std::uint8_t> dead_end_;   // likewise
     std::uint64_t walks_ = 0;
+    std::uint64_t idle_walks_ = 0;  // in a row, up to now
     LimitHit limit_ = LimitHit::kNone;
     std::vector<std::pair<StateId, std::vector<ActionId>>> failing_;  // what `classic` met on this walk
     // Scratch of one step.

@@ -34,7 +34,9 @@ class Config:
     domain: Path | None = option(None, "A PDDL domain, or a SAS file without a problem.")
     problem: Path | None = option(None, "A PDDL problem.")
     model: Path | None = option(None, "A JANI model.")
-    policy: str = option("", "NAME:VALUE such as asnet:FILE; `misstep parts policy` shows all.")
+    policy: str = option(
+        "", "NAME:VALUE such as asnet:FILE, on models nnet:FILE; see `misstep parts policy`, `safety-policy`."
+    )
 
     pool: int = option(100, "How many states to test.")
     pool_file: Path | None = option(None, "Test exactly the states of this pool.")
@@ -77,7 +79,7 @@ class Config:
     )
     runs: int = option(100, "Policy runs.")
     decider: str = option("level", "Says whether states are safe; `misstep parts decider` shows all.")
-    radius: int | None = option(None, "How often a run may deviate from the policy; inf by default.")
+    radius: int | None = option(None, "How often a run may deviate from the policy; inf for no limit.")
     horizon: int | None = option(
         None, "Count states after this many steps as safe; real-valued models need it."
     )
@@ -85,8 +87,8 @@ class Config:
     shield: bool = option(False, "Also measure the policy behind a shield.")
 
     max_steps: int | None = option(None, "The longest run; 10000 steps on tasks, 1000 on models.")
-    seconds: float | None = option(None, "Time for everything together.")
-    memory_mb: int | None = option(None, "Memory for stored states, in MB.")
+    seconds: float | None = option(None, "Time for everything together; no limit by default.")
+    memory_mb: int | None = option(None, "Memory for stored states, in MB; no limit by default.")
     seed: int = option(0, "Everything random comes from it: same seed, same result.")
 
     is_safety: bool = field(init=False, repr=False, compare=False, default=False)

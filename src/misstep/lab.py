@@ -301,6 +301,8 @@ class Lab(Knowledge[State]):
     def check(self, claim: Claim[State]) -> None:
         """Replays plans; refuses evidence that nobody could check later, and bounds beyond the evidence."""
         evidence, bound = claim.evidence, claim.bound
+        if not 0 <= bound.lo <= bound.hi:  # also false for NaN
+            raise UnsoundClaim(f"oracle `{claim.oracle}`: no value lies between {bound.lo} and {bound.hi}")
         if isinstance(evidence, Plan):
             self._replay(claim, evidence.actions)
             proves = Bound(0, bound.hi)

@@ -16,7 +16,7 @@ from misstep import __version__
 from misstep.bench import set_up
 from misstep.budget import Budget, StopFlag
 from misstep.config import Config
-from misstep.errors import InputError, LimitReached
+from misstep.errors import InputError, LimitReached, MisstepError
 from misstep.events import Event, Finished, Judged, PoolGrown, Started, Warned
 from misstep.judge import Judgement, Verdict
 from misstep.lab import Known, Lab
@@ -86,6 +86,15 @@ class Session:
 
             return open_model(self, budget)
         return self.open_task(budget)
+
+    def fail(self, error: MisstepError) -> None:
+        """Records that an error ended the test: an outcome of this task, where it is one of several."""
+        if self.tally.started is None:
+            self.begin_record({}, {})
+            self._recorded(self.started(self.config.oracle))
+        counts, seconds = self.tally.counts(), {"total": self._now()}
+        self._recorded(Finished(**counts, extra={"error": str(error)}, seconds=seconds, at=self._now()))
+        self.record.close()
 
     def _not_loaded(self, error: LimitReached) -> Iterator[Event]:
         self.begin_record({}, {})

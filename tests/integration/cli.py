@@ -30,13 +30,19 @@ def command() -> list[str]:
     return [sys.executable, "-m", "misstep.cli"]
 
 
-def misstep(*arguments: str | Path, timeout: float = 60, env: dict[str, str] | None = None) -> Ended:
+def misstep(
+    *arguments: str | Path,
+    timeout: float = 60,
+    env: dict[str, str] | None = None,
+    cwd: Path | None = None,
+) -> Ended:
     done = subprocess.run(
         [*command(), *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=timeout,
         env=os.environ | (env or {}),
+        cwd=cwd,
         check=False,
     )
     assert "Traceback" not in done.stderr, done.stderr

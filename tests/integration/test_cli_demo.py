@@ -5,7 +5,8 @@ import math
 
 import pytest
 
-from misstep.record.store import BUGS, CLEARED, POOL, TASK, read_log, read_object
+from misstep.record.record import BUGS, CLEARED, POOL, TASK
+from misstep.record.store import read_lines, read_object
 from misstep.reference.fdr import parse
 from misstep.testing.exhaustive import atoms, depths, exact_costs
 from tests.golden.demo import GOLDEN, counts_of, run_demo
@@ -37,27 +38,28 @@ def test_the_verdicts_agree_with_exhaustive_search(ended):
         return by_atoms[frozenset(facts)]
 
     costs = {action.name: action.cost for action in task.actions}
-    bugs = [read_object(file) for file in (run / BUGS).glob("*.json")]
+    bugs = [read_object(file.read_bytes(), str(file)) for file in (run / BUGS).glob("*.json")]
     for bug in bugs:
         spent = sum(costs[name] for name in bug["run"]["actions"])
         cost = spent if bug["run"]["outcome"] == "solved" else math.inf
         assert cost > h_star(bug["state"])
         assert sum(costs[name] for name in bug["witness"]) >= h_star(bug["state"])
-    cleared = read_log(run / CLEARED)
+    cleared = read_lines(run / CLEARED)
     for one in cleared:
         assert one["cost"]["hi"] == h_star(one["state"])
-    assert len(bugs) + len(cleared) + ended[0].json["unknown"] == len(read_log(run / POOL))
+    assert len(bugs) + len(cleared) + ended[0].json["unknown"] == len(read_lines(run / POOL))
 
 
 def test_the_commands_it_names_work(tmp_path):
     shown = run_demo(tmp_path)
     assert shown.code == 0
     commands = [line.split() for line in shown.out.splitlines() if line.startswith("  misstep ")]
-    assert [words[1] for words in commands] == ["verify", "replay", "shrink"]
+    assert [words[1] for words in commands] == ["verify", "show", "replay", "shrink"]
     assert misstep(*commands[0][1:]).code == 0
-    replayed = misstep(*commands[1][1:], "--json")
+    assert misstep(*commands[1][1:]).code == 0
+    replayed = misstep(*commands[2][1:], "--json")
     assert (replayed.code, replayed.json["bug"]) == (1, 1)
-    shrunk = misstep(*commands[2][1:], "--json")
+    shrunk = misstep(*commands[3][1:], "--json")
     assert (shrunk.code, shrunk.json["after"]["run"] <= shrunk.json["before"]["run"]) == (1, True)
     assert misstep(*commands[0][1:]).code == 0  # the smaller bug has a valid certificate too
     # It shows a run beside a cheaper plan for each kind of bug, and marks the decision at fault.
@@ -70,4 +72,4 @@ def test_the_commands_it_names_work(tmp_path):
 def test_the_demo_does_not_write_over_a_run(ended):
     again = run_demo(ended[1].parent)
     assert again.code == 4
-    assert "there is a run already" in again.err
+    assert "there is a record already" in again.err

@@ -6,6 +6,7 @@ import io
 import json
 import subprocess
 import sys
+import time
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -267,6 +268,33 @@ def test_train_and_test(line: Path, tmp_path: Path) -> None:
     assert trained["steps"] == 1500
     result = misstep("safety", "test", line, "--policy", f"nnet:{policy}", "--runs", 10, "--json")
     assert answer(result)["runs"] == 10
+
+
+def test_a_training_that_was_stopped_goes_on(line: Path, tmp_path: Path) -> None:
+    arguments = ("train", "mlp", line, "--steps", 2500, "--hidden", 6, 4, "--seed", 2)
+    assert misstep(*arguments, "--out", tmp_path / "whole.jani2nnet").returncode == 0
+    command = [sys.executable, "-m", "misstep.cli", *map(str, arguments), "--out", tmp_path / "p.jani2nnet"]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    while process.poll() is None and not (tmp_path / "p.training.npz").exists():
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    assert misstep(*arguments, "--out", tmp_path / "p.jani2nnet", "--resume").returncode == 0
+    assert (tmp_path / "p.nnet").read_bytes() == (tmp_path / "whole.nnet").read_bytes()
+
+
+@pytest.mark.parametrize("options", [("--hidden", 0), ("--hidden", 8, -1), ("--steps", -5), ("--steps", 0)])
+def test_bad_trainings_are_refused(line: Path, tmp_path: Path, options: tuple[object, ...]) -> None:
+    result = misstep("train", "mlp", line, "--out", tmp_path / "p.jani2nnet", *options)
+    assert result.returncode == 4, result.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_policy_that_never_answers_tests_nothing(line: Path, tmp_path: Path) -> None:
+    policy = "python:tests.integration.careful:fail"
+    result = misstep("test", line, "--policy", policy, "--runs", 20, "--out", tmp_path / "r")
+    assert result.returncode == 5
+    assert "nothing learned" in result.stderr
 
 
 def test_experiments(tmp_path: Path) -> None:

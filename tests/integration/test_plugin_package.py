@@ -103,11 +103,12 @@ def test_the_python_interface_takes_them(site: Path, courier: tuple[Path, Path])
     text = f"""
 import misstep
 from example_parts import Capped, Dive, Fickle, GoalCounter, OneStep
+from misstep.oracles.planner import Perfect
 
 files = {tuple(map(str, courier))!r}
-named = misstep.test(files, "goal-counter", oracle="dive", bias="fickle", fuzzer="one-step",
+named = misstep.test(files, "goal-counter", oracle="dive+perfect", bias="fickle", fuzzer="one-step",
                      objective="capped", pool=15)
-given = misstep.test(files, GoalCounter(), oracle=Dive(), bias=Fickle(), fuzzer=OneStep(),
+given = misstep.test(files, GoalCounter(), oracle=[Dive(), Perfect()], bias=Fickle(), fuzzer=OneStep(),
                      objective=Capped(), pool=15)
 assert len(named.bugs) == len(given.bugs) > 0
 assert [bug.state for bug in named.bugs] == [bug.state for bug in given.bugs]
@@ -137,18 +138,22 @@ def test_a_package_that_is_broken_is_named(site: Path, courier: tuple[Path, Path
         "    def claims(self, case):\n        raise ValueError('no idea')\n"
     )
     env = {"PYTHONPATH": f"{site}:{tmp_path}"}
-    test = ("test", *courier, "--policy", "heuristic:ff", "--pool", "2", "--out", tmp_path / "run")
+
+    def tested(oracle: str) -> Ended:
+        options = ("--policy", "heuristic:ff", "--pool", "2", "--oracle", oracle, "--out", tmp_path / oracle)
+        return misstep("test", *courier, *options, env=env)
+
     shown = misstep("parts", "oracle", env=env)
     assert shown.code == 0 and "perfect" in shown.out
     assert "oracle `lost` of broken-parts cannot be loaded" in " ".join(shown.out.split())
-    lost = misstep(*test, "--oracle", "lost", env=env)
+    lost = tested("lost")
     assert (
         lost.code == 4 and "oracle `lost` of broken-parts cannot be loaded: ModuleNotFoundError" in lost.err
     )
-    raising = misstep(*test, "--oracle", "raising", env=env)
+    raising = tested("raising")
     assert raising.code == 4
     assert (
         "oracle `raising` of broken-parts raised ValueError: no idea (broken_parts_here.py:13)" in raising.err
     )
-    twice = misstep(*test, "--oracle", "dive", env=env)
+    twice = tested("dive")
     assert twice.code == 4 and f"is brought by broken-parts and {NAME}" in twice.err

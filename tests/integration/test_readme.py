@@ -1,6 +1,7 @@
 """The README shows what really happens."""
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,23 +12,45 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 
 
-def test_python_example_runs():
+def test_every_command_shows_what_the_page_says_and_the_code_runs(tmp_path):
+    for line, shown in commands(README):
+        ended = misstep(*shlex.split(line)[1:], cwd=tmp_path, timeout=300)
+        assert ended.code in (0, 1), f"{line}: {ended.err}"
+        # `...` in the page stands for anything.
+        pattern = re.escape(shown.strip()).replace(re.escape("..."), ".*")
+        assert re.fullmatch(pattern, ended.out.strip(), re.DOTALL), f"{line}\n{ended.out}"
     fuzzing = (ROOT / "docs" / "fuzzing.md").read_text()
     code = "\n".join(
         re.findall(r"```python\n(.*?)```", README + fuzzing, re.DOTALL)
     )  # one goes on after another
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert "solved 21" in done.stdout
     assert "\n99 " in done.stdout  # the last pool entry
 
 
-def test_demo_output_is_the_real_one(tmp_path):
-    shown = re.search(r"```text\n(task +courier.*?)```", README, re.DOTALL)
-    assert shown is not None, "the README does not show what `misstep demo` prints"
-    out = tmp_path / "demo"
-    ended = misstep("demo", "--out", out)
-    assert ended.out.replace(str(out), "runs/demo-001") == shown.group(1)
+def commands(page: str) -> list[tuple[str, str]]:
+    """The commands of a page, each with what it prints."""
+    parts = [
+        part.partition("\n")
+        for block in re.findall(r"```console\n(.*?)```", page, re.DOTALL)
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
+    ]
+    return [(line, shown) for line, _, shown in parts]
+
+
+def test_it_starts_with_pip_and_a_bug():
+    start = README.split("## Python")[0]
+    assert [line.split()[:2] for line, _ in commands(start)] == [["misstep", "demo"], ["misstep", "show"]]
+    assert start.index("pip install misstep") < start.index("$ misstep demo")
+    assert "Misstep: step 1, " in start
+
+
+def test_documentation_imports_nothing_private():
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        assert "misstep._core" not in page.read_text(), page
 
 
 def test_examples_run():

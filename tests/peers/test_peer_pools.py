@@ -23,8 +23,8 @@ def test_exact(data: Path, pool: str, bugs: int) -> None:
     found = compare(data / "peer-pools" / f"{pool}.peer.json", EXACT)
     assert found.contradictions() == []
     assert found.missing() == []
-    assert found.campaign.result.bugs == bugs
-    assert found.campaign.result.unknown == 0
+    assert found.found.bugs == bugs
+    assert found.found.unknown == 0
 
 
 @pytest.mark.parametrize(
@@ -41,4 +41,4 @@ def test_lookahead(data: Path, pool: str, bugs: int) -> None:
     """The peer's lookahead found as many."""
     found = compare(data / "peer-pools" / f"{pool}.peer.json", "lookahead:depth=2")
     assert found.contradictions() == []
-    assert found.campaign.result.bugs >= bugs
+    assert found.found.bugs >= bugs

@@ -6,8 +6,9 @@ import math
 import random
 
 from misstep import _core as core
-from misstep.bound import Bound, policy_cost
+from misstep.bound import Bound
 from misstep.judge import Verdict, judge
+from misstep.lab import policy_cost
 from misstep.objectives.cost import Quantitative
 from misstep.objectives.goal import Qualitative
 from misstep.reference import fdr

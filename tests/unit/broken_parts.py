@@ -219,9 +219,6 @@ class Undocumented(Saying):
     depth: int = option(1, "how deep")
 
 
-Undocumented.__doc__ = None
-
-
 @dataclass
 class Thawed:
     """Not frozen."""
@@ -264,7 +261,7 @@ ORACLES: list[tuple[Any, str]] = [
     (CheapPlan(), "evidence of every claim holds"),
     (HalfPlan(), "evidence of every claim holds"),
     (TooHigh(), "a lower bound is never above"),
-    (NoLandmark(), "pass the trusted checker"),
+    (NoLandmark(), "evidence of every claim holds"),
     (LowerByPlan(), "evidence of every claim holds"),
     (NewEvidence(), "evidence of every claim holds"),
     (NoClaim(), "an oracle answers without raising"),
@@ -582,19 +579,6 @@ class FirstTask(Choosing):
 
 
 @dataclass(frozen=True)
-class Scribbling(Choosing):
-    """Writes into the states."""
-
-    def bind(self, task: Task, /) -> Any:
-        def policy(states: misstep.StateBatch) -> list[Any]:
-            answers = [self.choose(task, state) for state in states]
-            states.values[:] = 0
-            return answers
-
-        return policy
-
-
-@dataclass(frozen=True)
 class Picky(Choosing):
     """Fits to no task."""
 
@@ -608,6 +592,5 @@ POLICIES: list[tuple[Any, str]] = [
     (Companionable(), "does not depend on the states that are asked with it"),
     (Short(), "one answer for each state"),
     (FirstTask(), "does not disturb"),
-    (Scribbling(), "write into the states"),
     (Picky(), "can be bound to some task"),
 ]

@@ -192,7 +192,7 @@ def test_claims_of_somebody_else_are_remembered_as_they_were(lab: Lab) -> None:
     """A test that goes on later reads what an oracle said, not what LM-cut would say."""
     state, actions = lab.task.initial_state, tuple(lab.task.applicable(lab.task.initial_state))
     for claim in (
-        Claim(state, Bound(1), Landmarks(((actions, 2),)), "mine"),
+        Claim(state, Bound(2), Landmarks(((actions, 2),)), "mine"),
         Claim(state, Bound(math.inf), DeadEnd(), "mine"),
         Claim(state, Bound(2), Exhausted("mine", 7), "mine"),
         plan_claim(state, misstep.search(lab.task, "astar:blind").plan, "mine"),

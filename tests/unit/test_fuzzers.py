@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import misstep
+from misstep._core import NativeFuzzer
 from misstep.biases.published import Detour, NoBias
 from misstep.errors import InputError, PartError
 from misstep.fuzz import Fuzz, FuzzProgress
@@ -117,6 +118,30 @@ def test_progress_is_shown(task: Task) -> None:
     seen: list[FuzzProgress] = []
     list(session(task, broken.Stepping(), on_progress=seen.append))
     assert seen[-1].pool == 20 and seen[-1].size == 20
+
+
+def test_how_the_work_is_cut_does_not_change_when_a_native_fuzzer_gives_up(task: Task) -> None:
+    def native() -> NativeFuzzer:
+        return NativeFuzzer(
+            misstep.PolicyGraph(task, make_policy_part("heuristic:ff").bind(task)),
+            kind="refined",
+            bias="none",
+            distance="ff",
+            max_walk=5,
+            state_budget=50,
+            expansion_budget=200,
+            max_steps=10,
+            novelty=1,
+            max_star_expansions=0,
+            max_idle_walks=3000,
+            seed=1,
+        )
+
+    whole, sliced = native(), native()
+    assert whole.extend(1000) == "exhausted"
+    while sliced.extend(1000, budget=misstep.Budget(seconds=0.0005)) != "exhausted":
+        assert sliced.walks <= whole.walks
+    assert sliced.walks == whole.walks and len(sliced) == len(whole)
 
 
 @dataclass(frozen=True)

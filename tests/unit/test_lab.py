@@ -128,7 +128,7 @@ def test_enough_is_asked_where_there_is_news(setting: Setting) -> None:
 
 
 def test_answers_are_kept_and_repeated(setting: Setting) -> None:
-    lab, start = setting.lab, setting.task.initial_state
+    lab, start = Lab(task=setting.task, graph=setting.lab.graph, memory=Told()), setting.task.initial_state
     plan = search(setting.task, "astar:blind").plan
     lab.consult("0 planner", lambda: [plan_claim(start, plan, "p"), search_claim(start, 4, "s", 9, "p")])
     lab.spend(3)
@@ -155,7 +155,7 @@ class Told:
 
 def test_an_answer_that_was_cut_short_is_not_kept(setting: Setting) -> None:
     stop = StopFlag()
-    lab = Lab(task=setting.task, graph=setting.lab.graph, budget=Budget(stop=stop))
+    lab = Lab(task=setting.task, graph=setting.lab.graph, budget=Budget(stop=stop), memory=Told())
 
     def ask() -> Iterator[Claim[State]]:
         stop.set()
@@ -176,5 +176,5 @@ def test_impossible_bounds_and_unknown_evidence_are_refused(setting: Setting) ->
         def as_json(self, bound: Bound, /) -> dict[str, Any]:
             return {}
 
-    with pytest.raises(UnsoundClaim, match="odd: evidence of the kind"):
+    with pytest.raises(UnsoundClaim, match="`odd`: evidence of the kind"):
         setting.lab.enter(Claim(start, Bound(1, 3), Feeling(), "odd"))

@@ -75,7 +75,7 @@ def test_landmarks_alone_end_what_they_settle(task: Task) -> None:
     from misstep.oracle import make_oracles
 
     parts = {"oracle": [*make_oracles(["landmarks"]), Spy()]}
-    session = Session(Config(policy="zoo:courier", pool=30), task=task, parts=parts)
+    session = Session(Config(policy="zoo:courier", pool=100), task=task, parts=parts)
     run(session)
     cleared = [event for event in session.tally.judged.values() if event.verdict == "cleared"]
     assert cleared and all(event.oracle == "landmarks" for event in cleared)

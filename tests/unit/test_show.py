@@ -1,11 +1,15 @@
-"""Bugs in two columns: loops, wrong answers, and the mark at the decision at fault."""
+"""Bugs in two columns: loops, wrong answers, the mark at the decision at fault, what differs."""
 
 from importlib.resources import files
 
 import pytest
 
-from misstep import load, search
-from misstep.reports.show import side_by_side
+from misstep import InputError, load, search
+from misstep.reports.columns import side_by_side
+from misstep.reports.comparison import compare
+from misstep.reports.show import headline, proof
+
+AWAY, BACK = "(drive red depot mill)", "(drive red mill depot)"
 
 
 @pytest.fixture(scope="module")
@@ -14,34 +18,124 @@ def task():
     return load(folder / "domain.pddl", folder / "problem.pddl")
 
 
-def certificate(task, outcome, actions, *, fault):
+def plan(task, state=None):
+    return [action.name for action in search(task, "astar:lmcut", state=state).plan]
+
+
+def certificate(task, outcome, actions, *, fault=None, **run):
+    at_fault = None
+    if fault is not None:
+        state = task.initial_state
+        for name in actions[:fault]:
+            state = task.apply(state, task.action(name))
+        lower = {"kind": "landmarks", "value": 20}
+        at_fault = {"step": fault, "witness": plan(task, state), "lower": lower}
     return {
+        "id": "7",
         "state": task.initial_state.facts,
-        "run": {"outcome": outcome, "actions": actions},
-        "witness": [action.name for action in search(task, "astar:lmcut").plan],
-        "fault": None if fault is None else {"step": fault},
+        "run": {"outcome": outcome, "actions": actions, **run},
+        "witness": plan(task),
+        "fault": at_fault,
     }
 
 
-def test_a_loop_says_where_it_begins(task):
-    away, back = "(drive red depot mill)", "(drive red mill depot)"
-    lines = side_by_side(task, certificate(task, "loop", ["(load book red depot)", away, back], fault=1))
-    assert [words.strip() for words in lines[0].split("|")] == ["the policy", "a better way"]
-    assert lines[1].startswith("  (load book red depot)    1")
-    assert lines[2].startswith("> (drive red depot mill)   4")
-    assert lines[4].startswith("  and so on from step 2, for ever  |  ")
-    assert lines[-1].endswith("  |  goal reached at cost 21")
+def drawn(task, certificate, width=80):
+    return side_by_side(compare(task, certificate), width)
+
+
+def test_a_loop_is_bracketed_and_the_misstep_marked(task):
+    bug = certificate(task, "loop", ["(load book red depot)", AWAY, BACK], fault=1)
+    lines = drawn(task, bug)
+    assert lines[0].split() == ["step", "the", "policy", "cost", "|", "a", "better", "way", "cost"]
+    assert lines[1].startswith("   1    (load book red depot)")
+    assert lines[2].startswith(f"   2 +> {AWAY} ")
+    assert lines[3].startswith(f"   3 +  {BACK} ")
+    assert "back to step 2, for ever" in lines[4]
     assert len({line.index("|") for line in lines}) == 1
+    both = compare(task, bug)
+    assert (both.step, both.back_to) == (1, 1)
+    assert both.better.actions[0].name == "(load book red depot)"
+    assert task.is_goal(both.better.states[-1])
+    only_policy, only_better = both.differences
+    assert "(at red mill)" in only_policy
+    assert not set(only_policy) & set(only_better)
+
+
+def test_what_is_needed_is_enough_for_the_better_course(task):
+    """The facts that are said to matter hold, and with the others changed the plan still works."""
+    both = compare(task, certificate(task, "loop", [AWAY, BACK], fault=0))
+    facts, more = both.needed
+    start = both.better.states[0]
+    assert set(facts) <= set(start.facts)
+    assert more == len(set(start.facts) - set(facts))
+    values = start.values
+    named = {task.fact_name(variable, value) for variable, value in enumerate(values)}
+    assert set(facts) <= named
+    for variable, size in enumerate(task.domain_sizes):
+        if task.fact_name(variable, values[variable]) in facts:
+            continue
+        for value in range(size):
+            changed = [*values[:variable], value, *values[variable + 1 :]]
+            state = task.state_from_values(changed)
+            for action in both.better.actions:
+                assert action in task.applicable(state)
+                state = task.apply(state, action)
+            assert task.is_goal(state)
 
 
 def test_no_answer_at_all(task):
-    lines = side_by_side(task, certificate(task, "stuck", [], fault=0))
-    assert lines[1].startswith("> the policy gives no action  |  (")
+    lines = drawn(task, certificate(task, "stuck", [], fault=0))
+    assert lines[1].startswith("   1 > no action")
+    assert "the run ends here" in lines[2]
 
 
-def test_a_run_that_is_longer_than_the_plan(task):
+def test_an_answer_that_is_not_applicable(task):
+    bug = certificate(task, "illegal", [], fault=0, answer=BACK, reason="it is at the depot")
+    lines = drawn(task, bug)
+    assert lines[1].startswith(f"   1 > {BACK}")
+    assert "not applicable: the run ends here" in lines[2]
+    assert compare(task, bug).differences is None
+
+
+def test_a_run_that_pays_too_much(task):
     names = [action.name for action in search(task, "gbfs:blind").plan]
-    lines = side_by_side(task, certificate(task, "solved", names * 2, fault=None))
-    assert len(lines) == 2 + 2 * len(names)
-    assert lines[-1].startswith("  goal reached at cost ")
+    bug = certificate(task, "solved", [AWAY, BACK, *names])
+    both = compare(task, bug)
+    lines = drawn(task, bug)
+    assert len(lines) == 2 + 2 + len(names)
+    assert f"goal reached at cost {both.policy.cost}" in lines[-1]
     assert ">" not in "".join(lines)
+    assert headline(both) == f"the policy pays {both.policy.cost} where 21 is enough"
+    assert f"{both.policy.cost - 21} too much" in proof(both, bug)
+
+
+@pytest.mark.parametrize("width", [40, 64, 80, 200])
+def test_it_fits_any_width(task, width):
+    lines = drawn(task, certificate(task, "loop", [AWAY, BACK], fault=0), width)
+    assert max(map(len, lines)) <= width
+    assert ("|" in lines[0]) == (width >= 64)
+
+
+def test_long_runs_are_folded_around_what_matters(task):
+    names = [AWAY, BACK] * 100 + plan(task)
+    lines = drawn(task, certificate(task, "solved", names, fault=100))
+    assert len(lines) < 60
+    assert any(line.startswith(" 101 >") for line in lines)
+    assert sum(line.strip() == "..." for line in lines) >= 2
+    assert "goal reached" in lines[-1]
+
+
+def test_a_damaged_certificate_is_an_error_not_a_crash(task):
+    bug = certificate(task, "loop", [BACK], fault=None)
+    with pytest.raises(InputError, match="cannot be done after 0 steps"):
+        compare(task, bug)
+    with pytest.raises(InputError, match="damaged"):
+        compare(task, {**bug, "run": None})
+
+
+def test_data_says_the_same(task):
+    said = compare(task, certificate(task, "loop", [AWAY, BACK], fault=0)).as_json()
+    assert said["policy_course"] == [{"action": AWAY, "cost": 4}, {"action": BACK, "cost": 4}]
+    assert said["policy_cost"] is None
+    assert (said["misstep"], said["loop_from"], said["better_cost"]) == (0, 0, 21)
+    assert said["only_after_policy"] and said["only_after_better"] and said["needed"]

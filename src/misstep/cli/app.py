@@ -9,10 +9,11 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, Group
 
 from misstep import __version__
 from misstep.cli.exit_codes import ExitCode
+from misstep.cli.output import note
 from misstep.errors import MisstepError
 
 app = App(
@@ -24,34 +25,24 @@ app = App(
     suppress_keyboard_interrupt=False,
     result_action="return_value",
 )
-_COMMANDS = (
-    "demo",
-    "test",
-    "run",
-    "fuzz",
-    "plan",
-    "show",
-    "verify",
-    "replay",
-    "shrink",
-    "dominance",
-    "safety",
-    "train",
-    "serve",
-    "doctor",
-    "parts",
-)
-for _name in _COMMANDS:
-    app.command(f"misstep.cli.{_name}:{_name}", name=_name)
+_GROUPS = {
+    "Test a policy": ("demo", "test", "safety"),
+    "Look at what was found": ("show", "verify", "replay", "shrink"),
+    "Use the pieces alone": ("run", "fuzz", "plan", "dominance", "train", "serve"),
+    "What is installed": ("doctor", "parts"),
+}
+for _order, (_title, _names) in enumerate(_GROUPS.items()):
+    _group = Group(_title, sort_key=_order)
+    for _place, _name in enumerate(_names):
+        app.command(f"misstep.cli.{_name}:{_name}", name=_name, group=_group, sort_key=_place)
+app["--help"].group = app["--version"].group = Group("Options", sort_key=len(_GROUPS))
 
 
 def run(arguments: Sequence[str]) -> int:
     """Runs one command and returns its exit code; errors go to standard error, never as a traceback."""
     signal.signal(signal.SIGTERM, _interrupt)
-    if not arguments or arguments[0].startswith("-"):
-        for name in _COMMANDS:
-            app[name]  # The overview shows the first line of each command's help, so it has to be loaded.
     try:
+        _load_overview(arguments)
         result = app(list(arguments), exit_on_error=False, print_error=False)
         sys.stdout.flush()
     except CycloptsError as error:
@@ -74,13 +65,26 @@ def run(arguments: Sequence[str]) -> int:
     return int(result or 0)
 
 
+def _load_overview(arguments: Sequence[str]) -> None:
+    """An overview shows the first line of each command's help, so they have to be loaded, and only then."""
+    shown = app
+    for word in arguments:
+        if word.startswith("-"):
+            break
+        if word not in shown:
+            return
+        shown = shown[word]
+    for name in list(shown):
+        shown[name]
+
+
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     """A termination request ends like Ctrl-C, so that child processes are ended and results are saved."""
     raise KeyboardInterrupt
 
 
 def _complain(message: str) -> None:
-    print(f"error: {message}", file=sys.stderr)
+    note(f"error: {message}")
 
 
 def _internal_error(error: Exception) -> int:

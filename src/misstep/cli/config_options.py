@@ -51,7 +51,7 @@ def _group(name: str, fields: frozenset[str]) -> dict[str, Any]:
 
 def _shown(default: object) -> Any:
     """What the help shows as default; nothing where that is absent or off."""
-    if default in (None, False, "", ()):
+    if default is None or default is False or default in ("", ()):
         return False
     text = "+".join(map(str, default)) if isinstance(default, tuple) else str(default)
     return lambda _: text

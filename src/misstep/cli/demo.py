@@ -1,6 +1,8 @@
 """`misstep demo`: the main job on a bundled task and a bundled trained policy."""
 
+import re
 import time
+from collections.abc import Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,11 +11,13 @@ from cyclopts import Parameter
 
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import Json
-from misstep.cli.output import emit_json, note
+from misstep.cli.output import emit_json, note, say, say_plain
+from misstep.reports.status import StatusLine
+from misstep.reports.summary import Kind, kinds
+from misstep.reports.text import screen_width
 
 if TYPE_CHECKING:
     from misstep.config import Config
-    from misstep.events import Family
     from misstep.record.verified import Verified
     from misstep.reports.report import Report
 
@@ -22,7 +26,9 @@ _POLICY = "zoo:courier"
 
 def demo(
     *,
-    out: Annotated[Path | None, Parameter(help="The run directory; runs/demo-NUMBER by default.")] = None,
+    out: Annotated[
+        Path | None, Parameter(help="The record's directory; runs/demo-NUMBER by default.")
+    ] = None,
     json: Json = False,
 ) -> int:
     """Test a small trained policy on a bundled task: two vans, three parcels, roads of different length.
@@ -44,11 +50,12 @@ def demo(
         config = Config(domain=folder / "domain.pddl", problem=folder / "problem.pddl", policy=_POLICY)
         if not json:
             _introduce(config)
-        report, interrupted = run_session(Session(config, record=record), quiet=True, silent=True)
+        report, interrupted = run_session(Session(config, record=record), quiet=json, silent=True)
     if interrupted:
         note(f"interrupted: what was found is saved in {record.where}")
         return ExitCode.INTERRUPTED
-    checked = verify_record(record)
+    with StatusLine("checking all proofs again", quiet=json):
+        checked = verify_record(record)
     if json:
         emit_json({**report.as_json(), "verify": checked.as_json()})
     else:
@@ -64,40 +71,53 @@ def _introduce(config: "Config") -> None:
 
     zoo = files("misstep") / "bundled" / "zoo" / "courier.linear.json"
     about = read_object(zoo.read_bytes(), "zoo:courier")["about"]
-    print("task      courier: two vans bring three parcels along roads of different length")
-    print(
+    say(
+        "task      courier: two vans bring three parcels along roads of different length",
         f"policy    {config.policy}: a linear policy that imitates optimal plans, trained on "
-        f"{about['examples']} states of {about['tasks']} random tasks"
+        f"{about['examples']} states of {about['tasks']} random tasks",
+        f"states    {config.pool} from random walks, seed {config.seed}",
+        f"oracles   {', '.join(_oracle_names(config.oracle))}: they look for something better",
+        hang=10,
     )
-    print(f"states    {config.pool} from random walks, seed {config.seed}")
-    print(f"oracles   {'+'.join(config.oracle)}", flush=True)
+
+
+def _oracle_names(texts: Sequence[str]) -> list[str]:
+    """The names without their options: `planner:astar:lmcut,effort=5e6+improve/ehc` are two."""
+    return [re.split("[:/]", part)[0] for text in texts for part in text.split("+")]
 
 
 def _show_bugs(report: "Report") -> None:
-    """The largest family of each outcome by a bug of it."""
-    from misstep.reports.show import show_bug
+    """The largest kind of each outcome by a bug of it."""
+    from misstep.loading import recorded_task
+    from misstep.reports.columns import side_by_side
+    from misstep.reports.comparison import compare
+    from misstep.reports.show import headline
 
-    largest: dict[str, Family] = {}
-    for family in report.families:
-        largest.setdefault(family.outcome, family)
-    for family in largest.values():
-        alike = len(family.members) - 1
-        head, *lines = show_bug(report.record, report.bug(family.representative).certificate)
-        print(f"\n{head}" + (f" (bugs like it: {alike} more)" if alike else ""))
-        for line in lines:
-            print(f"  {line}".rstrip())
+    task = recorded_task(report.record)
+    largest: dict[str, Kind] = {}
+    for kind in kinds(report.families):
+        largest.setdefault(kind.outcome, kind)
+    for kind in largest.values():
+        comparison = compare(task, report.bug(kind.representative).certificate)
+        alike = len(kind.members) - 1
+        say(
+            "",
+            f"bug {kind.representative}: {headline(comparison)}"
+            + (f" ({alike} more like it)" if alike else ""),
+        )
+        say_plain(*side_by_side(comparison, screen_width()))
 
 
 def _sum_up(report: "Report", checked: "Verified") -> None:
     from misstep.reports.summary import summary_lines
 
-    print("\n" + "\n".join(summary_lines(report)))
-    by_search = f" ({checked.by_search} of them rest on a search)" if checked.by_search else ""
-    print(f"proofs    {checked.valid} of {checked.certificates} accepted by the checker{by_search}")
+    by_search = f"; in {checked.by_search} it has to believe a search" if checked.by_search else ""
+    proofs = f"proofs    {checked.valid} of {checked.certificates} accepted by the checker{by_search}"
+    say("", *summary_lines(report), proofs, hang=10)
     for entry in checked.invalid:
-        print(f"  {entry['certificate']}: {entry['reason']}")
+        say(f"  {entry['certificate']}: {entry['reason']}")
     where = report.record.where
-    print(f"\nAll of it is in {where}. Try next:\n  misstep verify {where}")
+    say("", f"All of it is in {where}. Try next:", f"  misstep verify {where}")
     if report.families:
         bug = report.families[0].representative
-        print(f"  misstep show {where} {bug}\n  misstep replay {where} {bug}\n  misstep shrink {where} {bug}")
+        say(*(f"  misstep {command} {where} {bug}" for command in ("show", "replay", "shrink")))

@@ -13,13 +13,19 @@ from typing import Literal
 from misstep import __version__
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import Json
-from misstep.cli.output import emit_json
+from misstep.cli.output import emit_json, say
+from misstep.reports.status import StatusLine
 
 _EXTRAS = {
-    "onnx": ("onnxruntime",),
-    "remote": ("grpc",),
-    "torch": ("torch",),
-    "peers": ("up_fast_downward", "unified_planning", "pyperplan"),
+    "onnx": (("onnxruntime",), "policies `onnx:`"),
+    "remote": (("grpc",), "policies `remote:`, `misstep serve`"),
+    "torch": (("torch",), "your own PyTorch policies"),
+    "planners": (("up_fast_downward",), "the search `external:`"),
+    "pandas": (("pandas",), "reports as data frames"),
+    "unified-planning": (("unified_planning",), "tasks of that library"),
+    "gymnasium": (("gymnasium",), "JANI models as environments"),
+    "storm": (("stormpy",), "comparisons with Storm"),
+    "peers": (("up_fast_downward", "unified_planning", "pyperplan"), "comparisons with other planners"),
 }
 
 
@@ -35,15 +41,20 @@ class Check:
 def doctor(*, json: Json = False) -> int:
     """Check the installation: Python, the native core, the translator, optional extras, the machine.
 
-    Exit code 0 means that everything needed works. Example: misstep doctor
+    Exit code 0 means that everything needed works.
+
+    Example: misstep doctor
     """
-    checks = [_python(), _core(), _translator(), *_extras(), _machine()]
+    with StatusLine("checking the installation", quiet=json):
+        checks = [_python(), _core(), _translator(), *_extras(), _machine()]
     works = all(check.status != "failed" for check in checks)
     if json:
         emit_json({"ok": works, "version": __version__, "checks": [asdict(check) for check in checks]})
     else:
         for check in checks:
-            print(f"{check.status:<8} {check.name}: {check.detail}")
+            say(f"{check.status:<8} {check.name}: {check.detail}", hang=9)
+        optional = " (extras are optional)" if any(check.status == "missing" for check in checks) else ""
+        say(f"everything that is needed works{optional}" if works else "something that is needed is broken")
     return ExitCode.NOTHING_FOUND if works else ExitCode.INTERNAL_ERROR
 
 
@@ -81,13 +92,13 @@ def _translator() -> Check:
 
 def _extras() -> list[Check]:
     checks = []
-    for extra, modules in _EXTRAS.items():
+    for extra, (modules, purpose) in _EXTRAS.items():
         missing = [module for module in modules if find_spec(module) is None]
         if missing:
-            detail = f'without {", ".join(missing)} (optional); pip install "misstep[{extra}]"'
+            detail = f'for {purpose}; pip install "misstep[{extra}]"'
             checks.append(Check(f"extra {extra}", "missing", detail))
         else:
-            checks.append(Check(f"extra {extra}", "ok", ", ".join(modules)))
+            checks.append(Check(f"extra {extra}", "ok", f"for {purpose}"))
     return checks
 
 

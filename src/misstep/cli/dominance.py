@@ -18,9 +18,11 @@ from misstep.cli.options import (
     Seconds,
     UnitCost,
 )
-from misstep.cli.output import emit_json, note, warn
+from misstep.cli.output import emit_json, note, say_plain, warn
 from misstep.errors import LimitReached
 from misstep.loading import load_task
+from misstep.reports.status import StatusLine
+from misstep.reports.text import listed, screen_width, table
 
 if TYPE_CHECKING:
     from misstep._core import Dominance
@@ -54,7 +56,9 @@ def dominance(
     """Compute the dominance function of a task, show its factors, save it and reuse it.
 
     D(s, t) <= h*(s) - h*(t): how much cheaper t is to solve than s, at least. A limit that is
-    hit gives a weaker function that is still sound, and is said.
+    hit gives a weaker function that is still sound, and is said. Of each factor it shows its states and
+    transitions, how many moves no other factor notices, and the share of pairs of states that compare.
+
     Example: misstep dominance domain.pddl problem.pddl --save task.dominance
     """
     from misstep._core import Budget, Dominance
@@ -62,7 +66,8 @@ def dominance(
 
     budget = Budget(seconds=seconds, memory_mb=memory_mb)
     try:
-        task = load_task(domain, problem, unit_cost=unit_cost, budget=budget)
+        with StatusLine(f"translating {problem or domain}", quiet=quiet, seconds=seconds):
+            task = load_task(domain, problem, unit_cost=unit_cost, budget=budget)
     except LimitReached as reached:
         return _no_result(reached, json=json, quiet=quiet)
     if not quiet:
@@ -71,7 +76,8 @@ def dominance(
     if load is not None:
         function = files.load(task, load)
     else:
-        function = Dominance(task, factors=factors, max_transitions=max_transitions, budget=budget)
+        with StatusLine(f"computing the dominance function of {task.name}", quiet=quiet):
+            function = Dominance(task, factors=factors, max_transitions=max_transitions, budget=budget)
     spent = time.perf_counter() - start
     if save is not None:
         files.save(function, save)
@@ -87,7 +93,7 @@ def _no_result(reached: LimitReached, *, json: bool, quiet: bool) -> int:
     if json:
         emit_json({"limit": reached.limit, "details": [], "warnings": [str(reached)]})
     else:
-        print("limit")
+        say_plain("limit")
         note(str(reached), quiet=quiet)
     return ExitCode.NOTHING_FOUND
 
@@ -121,12 +127,17 @@ def _as_json(task: "Task", function: "Dominance", seconds: float) -> dict[str, o
 
 
 def _show(task: "Task", function: "Dominance") -> None:
-    print(f"{'factor':>6} {'states':>8} {'transitions':>11} {'tau moves':>9} {'D > -inf':>8}  variables")
-    for number, factor in enumerate(_factors(task, function), start=1):
-        print(
-            f"{number:>6} {factor['states']:>8} {factor['transitions']:>11} {factor['tau_moves']:>9} "
-            f"{factor['finite_share']:>8.1%}  {'; '.join(factor['variables'])}"
-        )
+    factors = _factors(task, function)
+    rows: list[tuple[str, ...]] = [
+        ("factor", "states", "transitions", "own moves", "comparable", "variables")
+    ]
+    for number, factor in enumerate(factors, start=1):
+        counts = (factor["states"], factor["transitions"], factor["tau_moves"])
+        share = f"{factor['finite_share']:.1%}"
+        rows.append((str(number), *map(str, counts), share, str(len(factor["variables"]))))
+    say_plain(*table(rows, screen_width()))
+    for number, factor in enumerate(factors, start=1):
+        say_plain(f"variables of factor {number}:", *listed(factor["variables"], screen_width()))
 
 
 def _summarise(function: "Dominance", seconds: float, *, quiet: bool) -> None:

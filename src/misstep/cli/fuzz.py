@@ -9,8 +9,9 @@ from cyclopts import Parameter
 from misstep.cli.config_options import FuzzOptions, make_config
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import DomainFile, Json, ProblemFile, Quiet
-from misstep.cli.output import emit_json, note, warn
+from misstep.cli.output import emit_json, note, say, warn
 from misstep.errors import InputError
+from misstep.explain.words import counted
 from misstep.reports.status import StatusLine, clock
 
 if TYPE_CHECKING:
@@ -28,7 +29,9 @@ def fuzz(
     *,
     out: Annotated[Path, Parameter(help="The pool file, one JSON object a line.")],
     options: Annotated[FuzzOptions, Parameter(name="*")] = FuzzOptions(),  # noqa: B008
-    resume: Annotated[bool, Parameter(negative="", help="Continue the pool in --out.")] = False,
+    resume: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Continue the pool in --out.")
+    ] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
@@ -45,7 +48,8 @@ def fuzz(
     config = make_config(options, domain=domain, problem=problem)
     config = config.replace(policy=config.policy or _DEFAULT_POLICY)
     budget = Budget(seconds=config.seconds)
-    bench = set_up(config, budget)
+    with StatusLine(f"loading {config.subject}", quiet=quiet, seconds=config.seconds):
+        bench = set_up(config, budget)
     if not quiet:
         warn(bench.warnings)
     pool = bench.fuzz(budget)
@@ -54,17 +58,14 @@ def fuzz(
         _check_settings(out, read_made_by(out), made_by)
         pool = bench.fuzz(budget, known=read_pool(out, bench.task))
     found = len(pool.known)
-    with (
-        PoolWriter(out, made_by=made_by, keep=found, resume=resume) as writer,
-        StatusLine(quiet=quiet) as status,
-    ):
+    status = StatusLine("fuzzing", quiet=quiet, ticking=False)
+    with PoolWriter(out, made_by=made_by, keep=found, resume=resume) as writer, status:
         pool.on_progress = lambda progress: status.show(_status(progress, config.seconds))
         try:
             for entry in pool:
                 writer.write(entry)
                 found = max(found, entry.id + 1)
         except KeyboardInterrupt:
-            status.erase()
             note(f"interrupted: {found} states are saved in {out}; --resume continues", quiet=quiet)
             return ExitCode.INTERRUPTED
     _sum_up(bench, pool, found, out, time.perf_counter() - start, json=json, quiet=quiet)
@@ -106,7 +107,7 @@ def _sum_up(
         return
     why = {"full": "", "exhausted": "; no new states were found for a long time"}
     reason = why.get(pool.stopped, f"; the limit on {pool.stopped} was hit")
-    print(f"{found} states in {out} (seed {bench.config.seed}, {seconds:.2f} s{reason})")
+    say(f"{counted(found, 'state')} in {out} (seed {bench.config.seed}, {seconds:.2f} s{reason})")
 
 
 def _status(progress: "FuzzProgress", seconds: float | None) -> str:

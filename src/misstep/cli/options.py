@@ -10,18 +10,31 @@ MAX_COUNT = 2**40
 MAX_SECONDS = 10**7
 
 Json: TypeAlias = Annotated[
-    bool, Parameter(name="--json", negative="", help="One JSON object on standard output.")
+    bool,
+    Parameter(name="--json", negative="", show_default=False, help="One JSON object on standard output."),
 ]
-Quiet: TypeAlias = Annotated[bool, Parameter(negative="", help="Only the result; no summary, no warnings.")]
+Quiet: TypeAlias = Annotated[
+    bool, Parameter(negative="", show_default=False, help="Only the result: no progress, no warnings.")
+]
 UnitCost: TypeAlias = Annotated[
-    bool, Parameter(negative="", help="Strip action costs before translation: every action costs 1.")
+    bool,
+    Parameter(
+        negative="",
+        show_default=False,
+        help="Strip action costs before translation: every action costs 1.",
+    ),
 ]
 Seconds: TypeAlias = Annotated[
     float | None,
-    Parameter(validator=Number(gt=0, lt=MAX_SECONDS), help="Time for translation and search together."),
+    Parameter(
+        validator=Number(gt=0, lt=MAX_SECONDS), help="Time for everything together; no limit by default."
+    ),
 ]
 MemoryMb: TypeAlias = Annotated[
-    int | None, Parameter(validator=Number(gt=0, lt=MAX_COUNT), help="Memory for stored states, in MB.")
+    int | None,
+    Parameter(
+        validator=Number(gt=0, lt=MAX_COUNT), help="Memory for stored states, in MB; no limit by default."
+    ),
 ]
 Seed: TypeAlias = Annotated[
     int | None,

@@ -1,32 +1,22 @@
 """How commands talk: results on standard output, everything else on standard error."""
 
 import json
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from misstep.errors import InputError
+from misstep.reports.screen import note, say, say_plain, warn
 
 if TYPE_CHECKING:
     from misstep._core import Action
 
+__all__ = ["emit_json", "note", "say", "say_plain", "warn", "write_plan"]
+
 
 def emit_json(result: Mapping[str, object]) -> None:
     """The one JSON object of `--json`."""
-    print(json.dumps(result))
-
-
-def warn(warnings: Iterable[str]) -> None:
-    """Shows warnings on standard error."""
-    for text in warnings:
-        print(f"warning: {text}", file=sys.stderr)
-
-
-def note(text: str, *, quiet: bool = False) -> None:
-    """Shows progress on standard error."""
-    if not quiet:
-        print(text, file=sys.stderr)
+    say_plain(json.dumps(result))
 
 
 def write_plan(path: Path, actions: "Sequence[Action]", cost: int) -> None:

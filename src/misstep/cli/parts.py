@@ -1,6 +1,5 @@
 """`misstep parts`: which parts exist, and their options."""
 
-import dataclasses
 import shutil
 import textwrap
 from collections.abc import Iterator
@@ -10,12 +9,25 @@ from cyclopts import Parameter
 
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import Json
-from misstep.cli.output import emit_json
+from misstep.cli.output import emit_json, say_plain
+from misstep.support.plain import to_plain
 
 if TYPE_CHECKING:
     from misstep.plugins import OptionInfo, PartInfo
 
 _NARROWEST = 40
+_KINDS = {
+    "search": "finds plans; for `misstep plan --search` and the oracle `planner`",
+    "heuristic": "estimates how far a state is from the goal",
+    "policy": "what is tested; for --policy",
+    "fuzzer": "makes test states; for --fuzzer",
+    "bias": "steers a fuzzer to where the policy may fail; for --bias",
+    "oracle": "looks for something better than what the policy does; for --oracle",
+    "objective": "what counts as worse; for --objective",
+    "safety-policy": "what is tested on a JANI model; for --policy",
+    "safety-fuzzer": "draws runs of a policy on a JANI model; for --fuzzer",
+    "decider": "says whether states of a JANI model are safe; for --decider",
+}
 _NAMES = 14
 _INDENT = " " * (2 + _NAMES)
 
@@ -35,14 +47,13 @@ def parts(
 
     found = {name: list_parts(name) for name in ([kind] if kind else KINDS)}
     if json:
-        emit_json({name: [dataclasses.asdict(part) for part in listed] for name, listed in found.items()})
+        emit_json({name: to_plain(listed) for name, listed in found.items()})
         return ExitCode.NOTHING_FOUND
     width = max(_NARROWEST, shutil.get_terminal_size().columns)
     for number, (name, listed) in enumerate(found.items()):
-        print(f"{name}:" if number == 0 else f"\n{name}:")
+        say_plain(*([""] if number else []), *_wrapped("", f"{name}: {_KINDS.get(name, '')}".rstrip(), width))
         for part in listed:
-            for line in _lines(part, width):
-                print(line)
+            say_plain(*_lines(part, width))
     return ExitCode.NOTHING_FOUND
 
 
@@ -62,7 +73,8 @@ def _lines(part: "PartInfo", width: int) -> Iterator[str]:
 
 def _option(option: "OptionInfo") -> str:
     default = " (needed)" if option.is_required else f"={_shown(option.default)}"
-    return f":{option.name}{default}  {option.type}; {option.help}"
+    kind = option.type.replace("|", "| ") if len(option.type) > _NARROWEST else option.type
+    return f":{option.name}{default}  {kind}; {option.help}"
 
 
 def _shown(default: object) -> str:

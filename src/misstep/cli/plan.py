@@ -19,9 +19,11 @@ from misstep.cli.options import (
     Seed,
     UnitCost,
 )
-from misstep.cli.output import emit_json, note, warn, write_plan
+from misstep.cli.output import emit_json, note, say_plain, warn, write_plan
 from misstep.errors import LimitReached
+from misstep.explain.words import counted
 from misstep.loading import load_task
+from misstep.reports.status import StatusLine
 
 if TYPE_CHECKING:
     from misstep._core import SearchResult
@@ -40,7 +42,7 @@ def plan(
     seconds: Seconds = None,
     memory_mb: MemoryMb = None,
     max_expansions: Annotated[
-        int | None, Parameter(validator=Number(gte=0, lt=MAX_COUNT), help="Expanded states.")
+        int | None, Parameter(validator=Number(gte=0, lt=MAX_COUNT), help="States that may be expanded.")
     ] = None,
     seed: Seed = None,
     unit_cost: UnitCost = False,
@@ -61,9 +63,11 @@ def plan(
     result: SearchResult | ExternalResult | None = None
     warnings: list[str] = []
     try:
-        task = load_task(domain, problem, unit_cost=unit_cost, budget=budget)
-        warnings = task.warnings
-        result = algorithm.run(task, budget=budget, seed=seed)
+        with StatusLine(f"translating {problem or domain}", quiet=quiet, seconds=seconds) as status:
+            task = load_task(domain, problem, unit_cost=unit_cost, budget=budget)
+            warnings = task.warnings
+            status.show(f"searching with {algorithm}")
+            result = algorithm.run(task, budget=budget, seed=seed)
     except LimitReached as reached:
         warnings = [*warnings, str(reached)]
         limit: str | None = reached.limit
@@ -112,18 +116,18 @@ def show(
 ) -> None:
     """The plan on standard output, a summary on standard error."""
     if result is None:
+        say_plain("limit")
         note(f"no result: the limit on {limit} was hit before the search", quiet=quiet)
         return
     spent = f"{algorithm}: {result.expanded} expanded, {result.evaluated} evaluated, {result.seconds:.3f} s"
     if result.outcome == "solved":
-        for action in result.plan:
-            print(action.name)
-        note(f"solved: {len(result.plan)} actions, cost {result.cost} ({spent})", quiet=quiet)
+        say_plain(*(action.name for action in result.plan))
+        note(f"solved: {counted(len(result.plan), 'action')}, cost {result.cost} ({spent})", quiet=quiet)
     elif result.outcome == "unsolvable":
-        print("unsolvable")
+        say_plain("unsolvable")
         note(f"unsolvable: no plan exists ({spent})", quiet=quiet)
     else:
-        print("limit")
+        say_plain("limit")
         note(f"no plan found: {_said(limit)} ({spent})", quiet=quiet)
 
 

@@ -7,7 +7,8 @@ from cyclopts import Parameter
 
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import Json, Quiet
-from misstep.cli.output import emit_json
+from misstep.cli.output import emit_json, say, say_plain
+from misstep.reports.status import StatusLine
 
 
 def replay(
@@ -28,26 +29,29 @@ def replay(
     from misstep.record.record import records_in
     from misstep.record.replay import STATUS, open_replay
     from misstep.reports.show import show_replayed
+    from misstep.reports.text import screen_width
 
     counts = dict.fromkeys(STATUS, 0)
     rows = []
     for folder in records_in(record):
-        again = open_replay(folder, policy=policy)
-        certificates = again.bugs(bug)
-        for found in again.ask(certificates):
+        with StatusLine(f"asking the policy again: {folder}", quiet=quiet):
+            again = open_replay(folder, policy=policy)
+            certificates = again.bugs(bug)
+            answers = again.ask(certificates)
+        for found in answers:
             counts[found.status] += 1
             rows.append(found.as_json())
             if json:
                 continue
-            print(f"bug {found.id}: {STATUS[found.status]} ({found.said})")
+            say(f"bug {found.id}: {STATUS[found.status]} ({found.said})")
             if found.reason is not None:
-                print(f"  {found.reason}")
+                say(f"  reason: {found.reason}")
             if bug is not None and not quiet:
-                print("\n".join(show_replayed(again, found, certificates[found.id])))
+                say_plain("", *show_replayed(again, found, certificates[found.id], width=screen_width()))
     if json:
         emit_json({"replayed": len(rows), **counts, "bugs": rows})
-    else:
-        print(", ".join(f"{count} {STATUS[name]}" for name, count in counts.items() if count) or "no bugs")
+    elif len(rows) != 1:
+        say(", ".join(f"{count} {STATUS[name]}" for name, count in counts.items() if count) or "no bugs")
     if not rows:
         return ExitCode.NOTHING_TESTED
     return ExitCode.BUGS_FOUND if counts["bug"] + counts["changed"] else ExitCode.NOTHING_FOUND

@@ -9,7 +9,9 @@ from cyclopts import Parameter
 from misstep.cli.config_options import RunOptions, make_config
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import DomainFile, Json, ProblemFile, Quiet
-from misstep.cli.output import emit_json, note, warn
+from misstep.cli.output import emit_json, note, say_plain, warn
+from misstep.explain.words import counted
+from misstep.reports.status import StatusLine
 
 if TYPE_CHECKING:
     from misstep._core import Run
@@ -19,7 +21,7 @@ _MEANING = {
     "loop": "the policy came back to a state where it was before: it never reaches the goal",
     "stuck": "the policy gave no action",
     "illegal": "the policy's answer is not an applicable action",
-    "dead-end": "from here the goal cannot be reached any more (h^max is infinite)",
+    "dead-end": "from here the goal cannot be reached any more",
     "cut-off": "a limit ended the run",
     "failed": "the policy failed to answer",
 }
@@ -31,7 +33,9 @@ def run(
     /,
     *,
     options: Annotated[RunOptions, Parameter(name="*")] = RunOptions(),  # noqa: B008
-    states: Annotated[bool, Parameter(negative="", help="Show the state after each action.")] = False,
+    states: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Show the state after each action.")
+    ] = False,
     out: Annotated[Path | None, Parameter(help="Write the plan to this file.")] = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -48,11 +52,13 @@ def run(
     start = time.perf_counter()
     config = make_config(options, domain=domain, problem=problem)
     budget = Budget(seconds=config.seconds)
-    bench = set_up(config, budget)
-    if not quiet:
-        warn(bench.warnings)
-    graph, task = bench.graph, bench.task
-    runs = graph.run(task.batch([task.initial_state]), max_steps=config.longest_run, budget=budget)
+    with StatusLine(f"loading {config.subject}", quiet=quiet, seconds=config.seconds) as status:
+        bench = set_up(config, budget)
+        if not quiet:
+            warn(bench.warnings)
+        graph, task = bench.graph, bench.task
+        status.show(f"running {config.policy} on {config.subject}")
+        runs = graph.run(task.batch([task.initial_state]), max_steps=config.longest_run, budget=budget)
     found = runs[0] if runs else None
     reason = None if found is None else reason_of_run(bench.policy, found)
     spent = time.perf_counter() - start
@@ -81,19 +87,19 @@ def run(
 
 def _show(run: "Run | None", *, states: bool, seconds: float, policy_seconds: float, quiet: bool) -> None:
     if run is None:
-        print("cut-off")
+        say_plain("cut-off")
         note("the time was up before the run ended; give more --seconds", quiet=quiet)
         return
     trace = run.states
     for at, action in enumerate(run.actions):
-        print(action.name)
+        say_plain(action.name)
         if states:
-            print(f"  {trace[at + 1]}")
+            say_plain(f"  {trace[at + 1]}")
     if run.outcome != "solved":
-        print(run.outcome)
+        say_plain(run.outcome)
     cost = f", cost {run.spent}" if run.outcome == "solved" else ""
     note(
-        f"{run.outcome}: {_MEANING[run.outcome]} ({run.steps} steps{cost}, {seconds:.2f} s, "
+        f"{run.outcome}: {_MEANING[run.outcome]} ({counted(run.steps, 'step')}{cost}, {seconds:.2f} s, "
         f"policy {policy_seconds:.2f} s)",
         quiet=quiet,
     )

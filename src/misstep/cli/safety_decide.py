@@ -8,8 +8,10 @@ from cyclopts import Parameter
 from misstep.cli.config_options import DecideOptions, make_config
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import Json, Quiet
-from misstep.cli.output import emit_json, note
+from misstep.cli.output import emit_json, note, say
 from misstep.cli.safety_options import MaxExpansions, ModelFile, with_option
+from misstep.explain.words import counted
+from misstep.reports.status import StatusLine
 
 if TYPE_CHECKING:
     from misstep.safety.decision import Decision
@@ -34,7 +36,9 @@ def decide(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Decide whether a state is r-safe, with a strategy or a refutation as proof.
+    """Decide whether a state is safe if the policy is overruled at most --radius times; with a proof.
+
+    The proof is a strategy that stays safe, or a refutation of every one.
 
     Exit code 0: safe; 1: unsafe, or unknown because a limit was hit.
 
@@ -46,7 +50,8 @@ def decide(
     if max_expansions is not None or "max_expansions" not in config.decider:
         most = _MAX_EXPANSIONS if max_expansions is None else max_expansions
         config = config.replace(decider=with_option(config.decider, "max_expansions", most))
-    found = ask(config, state)
+    with StatusLine(f"deciding about {config.subject}", quiet=quiet, seconds=config.seconds):
+        found = ask(config, state)
     result = found.as_json()
     if out is not None and found.verdict != "unknown":
         result["out"] = str(out)
@@ -63,17 +68,17 @@ decide.__annotations__["options"] = Annotated[DecideOptions | None, Parameter(na
 
 def _show(found: "Decision", *, quiet: bool) -> None:
     lab, s, radius = found.lab, found.state, found.config.radius
-    print(found.verdict if found.limit is None else f"unknown: the limit on {found.limit} was hit")
+    say(found.verdict if found.limit is None else f"unknown: the limit on {found.limit} was hit")
     if quiet:
         return
     if found.verdict == "safe" and (steps := lab.decider.strategy(s, radius)) and steps[0][2] is not None:
-        note(f"safe action: {lab.task.labels[steps[0][2]]} (strategy of {len(steps)} states)")
+        note(f"safe action: {lab.task.labels[steps[0][2]]} (a strategy of {counted(len(steps), 'state')})")
     if found.verdict == "unsafe":
-        note(f"refutation of {len(lab.decider.refutation(s, radius))} steps")
+        note(f"refutation of {counted(len(lab.decider.refutation(s, radius)), 'step')}")
     if found.limit and lab.task.model.has_reals and found.config.horizon is None:
         note("the model has real variables: without --horizon its states may never repeat")
     if found.verdict == "safe" and (points := found.config.box_points):
         note(f"{points} points stand for each box of real values: safe means safe for those")
     if found.minimal_radius is not None:
         note(f"minimal radius: {found.minimal_radius}")
-    note(f"{found.expanded} expanded, {len(lab.game)} states seen, {found.seconds:.3f} s")
+    note(f"{counted(found.expanded, 'state')} expanded, {len(lab.game)} seen, {found.seconds:.3f} s")

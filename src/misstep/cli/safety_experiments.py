@@ -8,7 +8,7 @@ from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import MAX_COUNT, Json, Quiet
-from misstep.cli.output import emit_json, note
+from misstep.cli.output import emit_json, note, say
 
 Count = Number(gt=0, lt=MAX_COUNT)
 
@@ -40,8 +40,8 @@ def experiments(
         emit_json({**summary, "out": str(out)})
     else:
         for title, entries in summary.items():
-            print(title.replace("_", " "))
+            say(title.replace("_", " "))
             for name, value in entries.items():
-                print(f"  {name}: {value}")
-        print(f"results and figures are in {out}")
+                say(f"  {name}: {value}")
+        say(f"results and figures are in {out}")
     return ExitCode.NOTHING_FOUND

@@ -10,7 +10,7 @@ from cyclopts.validators import Number
 from misstep.cli.config_options import ModelOptions, make_config
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import MAX_COUNT, Json, Quiet
-from misstep.cli.output import emit_json, note
+from misstep.cli.output import emit_json, note, say
 from misstep.cli.safety_options import ModelFile
 from misstep.errors import InputError
 
@@ -40,6 +40,7 @@ def generate(
         out.write_text(json_module.dumps(document) + "\n", encoding="utf-8")
     except OSError as error:
         raise InputError(f"{out}: cannot write there: {error.strerror}") from None
+    say(f"{out}: the JANI model of {name}")
     return ExitCode.NOTHING_FOUND
 
 
@@ -50,13 +51,20 @@ def train(
     out: Annotated[Path, Parameter(help="The .jani2nnet file to write; the network goes beside it.")],
     hidden: Annotated[
         tuple[int, ...],
-        Parameter(validator=Number(gt=0, lte=MAX_WIDTH), help="Sizes of the hidden layers."),
+        Parameter(
+            validator=Number(gt=0, lte=MAX_WIDTH), consume_multiple=True, help="Sizes of the hidden layers."
+        ),
     ] = (32, 32),
     steps: Annotated[
         int, Parameter(validator=Count, help="Steps of the policy in its environment.")
     ] = 40_000,
     resume: Annotated[
-        bool, Parameter(negative="", help="Go on with a training that was stopped, to the same network.")
+        bool,
+        Parameter(
+            negative="",
+            show_default=False,
+            help="Go on with a training that was stopped, to the same network.",
+        ),
     ] = False,
     options: Annotated[Any, Parameter(name="*")] = None,
     json: Json = False,
@@ -82,7 +90,7 @@ def train(
     if json:
         emit_json({"policy": f"nnet:{out}", "goal_share": trained.goal_share, "steps": steps})
     else:
-        print(f"nnet:{out}: {trained.goal_share:.0%} of the last episodes reached the goal")
+        say(f"nnet:{out}: {trained.goal_share:.0%} of the last episodes reached the goal")
     return ExitCode.NOTHING_FOUND
 
 

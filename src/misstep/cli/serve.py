@@ -9,7 +9,8 @@ from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import MAX_SECONDS, DomainFile, Json, PolicyText, ProblemFile, Quiet, UnitCost
-from misstep.cli.output import emit_json, note, warn
+from misstep.cli.output import emit_json, note, say_plain, warn
+from misstep.reports.status import StatusLine
 
 
 def serve(
@@ -32,6 +33,7 @@ def serve(
 
     The bound address is printed on standard output. Only this machine can reach it unless the address says
     otherwise. Test it with --policy remote:ADDRESS.
+
     Example: misstep serve domain.pddl problem.pddl --policy asnet:trained.policy --address localhost:50051
     """
     from misstep.answers.guard import Guard
@@ -41,7 +43,8 @@ def serve(
     from misstep.remote.server import PolicyServer
 
     config = Config(domain=domain, problem=problem, policy=policy, unit_cost=unit_cost)
-    bench = set_up(config, Budget())
+    with StatusLine(f"loading {config.subject}", quiet=quiet):
+        bench = set_up(config, Budget())
     task = bench.task
     if not quiet:
         warn(bench.warnings)
@@ -55,7 +58,7 @@ def serve(
         if json:
             emit_json({"address": str(server.address), "task": task.source, "policy": policy})
         else:
-            print(server.address)
+            say_plain(str(server.address))
         sys.stdout.flush()
         note(f"serving {policy} on {task.source}; Ctrl-C ends", quiet=quiet)
         threading.Event().wait()

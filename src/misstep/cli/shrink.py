@@ -7,7 +7,9 @@ from cyclopts import Parameter
 
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import Json, Quiet
-from misstep.cli.output import emit_json
+from misstep.cli.output import emit_json, say, say_plain
+from misstep.explain.words import counted
+from misstep.reports.status import StatusLine
 
 
 def shrink(
@@ -25,15 +27,22 @@ def shrink(
     from misstep.record.replay import open_replay
     from misstep.record.shrunk import shrink_bug
     from misstep.reports.show import show_bug
+    from misstep.reports.text import screen_width
 
-    found = shrink_bug(open_replay(record), bug)
+    with StatusLine(f"shrinking bug {bug}", quiet=quiet):
+        found = shrink_bug(open_replay(record), bug)
     if json:
         emit_json(found.as_json())
         return ExitCode.BUGS_FOUND
-    print(f"{found.said}; the policy's run: {found.before['run']} -> {found.after['run']} steps")
+    say(
+        f"{found.said}; the policy's run: {found.before['run']} -> {counted(found.after['run'] or 0, 'step')}"
+    )
     if found.after["walk"] is not None:
-        print(f"walk from the initial state: {found.before['walk']} -> {found.after['walk']} actions")
+        say(
+            f"walk from the initial state to the bug: {found.before['walk']} -> "
+            f"{counted(found.after['walk'], 'action')}"
+        )
     if not quiet:
-        print("\n".join(show_bug(found.record, found.certificate)))
-    print(f"certificate: {found.name} in {found.record.where}")
+        say_plain("", *show_bug(found.record, found.certificate, width=screen_width()))
+    say(f"certificate: {found.name} in {found.record.where}")
     return ExitCode.BUGS_FOUND

@@ -18,7 +18,10 @@ ConfigFile = Annotated[
     ),
 ]
 Out = Annotated[Path | None, Parameter(help="The record's directory; runs/PROBLEM-NUMBER by default.")]
-Resume = Annotated[bool, Parameter(negative="", help="Go on with the record in --out where it was stopped.")]
+Resume = Annotated[
+    bool,
+    Parameter(negative="", show_default=False, help="Go on with the record in --out where it was stopped."),
+]
 
 
 def test(

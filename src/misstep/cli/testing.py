@@ -4,11 +4,13 @@ from pathlib import Path
 from typing import Any
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.output import emit_json
+from misstep.cli.output import emit_json, note, say
 from misstep.config import Config
+from misstep.errors import MisstepError
 from misstep.reports.report import Report
 from misstep.reports.summary import report_json, total_json, total_table
 from misstep.reports.terminal import Terminal
+from misstep.reports.text import screen_width
 from misstep.session import Session
 from misstep.suite import Suite, expand
 
@@ -19,49 +21,71 @@ def run_suite(
     """Tests all problems, shows them, and returns the exit code."""
     configs = expand(config, problems)
     many = len(configs) > 1
-    reports, interrupted = [], False
+    reports: list[Report] = []
+    interrupted = False
     for session in Suite(configs, out, resume).sessions():
-        report, interrupted = run_session(session, quiet=quiet, silent=json, title=many)
+        if many and not json:
+            say(*([] if not reports else [""]), f"== {session.config.subject}")
+        try:
+            report, interrupted = run_session(session, quiet=quiet, silent=json)
+        except MisstepError as error:
+            if not many:
+                session.record.discard()
+                if json:
+                    emit_json(_error_json(session, error))
+                raise
+            session.fail(error)
+            note(f"error: {error}", quiet=json)
+            report = Report(session.record, tally=session.tally)
         reports.append(report)
         if interrupted:
             break
     if json:
         emit_json(_json(reports, many=many))
     elif many:
-        print("\n".join(total_table(reports)))
+        say("", *total_table(reports, width=screen_width()))
     return exit_code(reports, interrupted=interrupted)
 
 
-def run_session(session: Session, *, quiet: bool, silent: bool, title: bool = False) -> tuple[Report, bool]:
+def run_session(session: Session, *, quiet: bool, silent: bool) -> tuple[Report, bool]:
     """Runs one session in the terminal; its report, and whether Ctrl-C ended it."""
     name, interrupted = session.config.subject, False
-    if title and not silent:
-        print(f"== {name}")
     terminal = Terminal(name, session.tally, quiet=quiet, silent=silent, seconds=session.config.seconds)
     try:
-        for event in session.events():
-            terminal.on(event)
+        with terminal.status:
+            for event in session.events():
+                terminal.on(event)
     except KeyboardInterrupt:
         interrupted = True
+        if session.tally.started is None:
+            session.record.discard()
     finally:
         session.record.close()
-        terminal.erase()
     report = Report(session.record, tally=session.tally)
     terminal.end(report, interrupted=interrupted)
     return report, interrupted
 
 
 def exit_code(reports: list[Report], *, interrupted: bool) -> int:
-    """As pytest would say it."""
+    """As pytest would say it; a task that cannot be read matters only where nothing else can be said."""
     if interrupted:
         return ExitCode.INTERRUPTED
     found = [report.finished for report in reports]
     if any(one.bugs for one in found):
         return ExitCode.BUGS_FOUND
-    tested = sum(one.tested + one.runs for one in found)
-    return ExitCode.NOTHING_FOUND if tested else ExitCode.NOTHING_TESTED
+    # Runs in which the policy failed to answer test nothing.
+    failed = sum(one.extra.get("outcomes", {}).get("failed", 0) for one in found)
+    if sum(one.tested + one.runs for one in found) - failed:
+        return ExitCode.NOTHING_FOUND
+    return ExitCode.USAGE if any(report.error for report in reports) else ExitCode.NOTHING_TESTED
 
 
 def _json(reports: list[Report], *, many: bool) -> dict[str, Any]:
     results = [report_json(report) for report in reports]
     return {"tasks": results, "total": total_json(reports)} if many else results[0]
+
+
+def _error_json(session: Session, error: MisstepError) -> dict[str, Any]:
+    config = session.config
+    about = {"task": config.subject, "policy": config.policy, "seed": config.seed}
+    return {**about, "outcome": "error", "error": str(error)}

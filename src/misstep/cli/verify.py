@@ -7,11 +7,13 @@ from cyclopts import Parameter
 
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import Json, Quiet
-from misstep.cli.output import emit_json
+from misstep.cli.output import emit_json, say
+from misstep.explain.words import counted
+from misstep.reports.status import StatusLine
 
 
 def verify(
-    record: Annotated[Path, Parameter(help="The directory of a record.")],
+    record: Annotated[Path, Parameter(help="The directory of a record, or of several.")],
     /,
     *,
     json: Json = False,
@@ -23,14 +25,16 @@ def verify(
     """
     from misstep.record.verify import verify_all
 
-    found = verify_all(record)
+    with StatusLine(f"checking the certificates of {record}", quiet=quiet):
+        found = verify_all(record)
     if json:
         emit_json(found.as_json())
-    else:
-        for entry in found.invalid:
-            print(f"{entry['certificate']}: {entry['reason']}")
-        rest = f" ({found.by_search} of them rest on the word of a search)" if found.by_search else ""
-        print(f"{found.valid} of {found.certificates} certificates are valid{rest}")
-        if not quiet and found.certificates:
-            print("that the policy really decides so is its own word: `misstep replay` asks it again")
+        return ExitCode.BUGS_FOUND if found.invalid else ExitCode.NOTHING_FOUND
+    for entry in found.invalid:
+        say(f"{entry['certificate']}: {entry['reason']}")
+    say(f"{found.valid} of {counted(found.certificates, 'certificate')} valid")
+    if not quiet and found.by_search:
+        say(f"  {found.by_search} of them rest on a search, which the checker has to believe")
+    if not quiet and found.certificates:
+        say("  that the policy decides so is its own word: `misstep replay` asks it again")
     return ExitCode.BUGS_FOUND if found.invalid else ExitCode.NOTHING_FOUND

@@ -8,6 +8,7 @@ bugs/ID.json  certificates of bugs              cleared.jsonl   certificates of 
 evidence.jsonl  what the certificates of a model's test share
 """
 
+import contextlib
 import json
 import platform
 from collections import Counter, deque
@@ -87,6 +88,10 @@ class Record:
         """An old record; InputError where the directory holds none, or one of another format."""
         if not (path / EVENTS).is_file():
             raise InputError(f"{path}: no record (there is no {EVENTS} in it)")
+        if not (path / ENVIRONMENT).is_file():
+            raise InputError(
+                f"{path}: the test was stopped before it had begun; start it again with --resume"
+            )
         record = cls(DirectoryStore(path))
         found = record.environment().get("format")
         if found != FORMAT:
@@ -208,6 +213,11 @@ class Record:
         self.store.append(log, line)
         self._lines[log] += 1
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether it says what was tested; a test that ended while the task was loaded has not got so far."""
+        return self.store.read(CONFIG) is not None
+
     def config(self) -> Config:
         """What was asked."""
         text = self.store.read(CONFIG)
@@ -239,6 +249,14 @@ class Record:
             known = ", ".join(known.removesuffix(".json") for known in self.store.names(BUGS)[:10])
             raise InputError(f"{self.where}: there is no bug {name}; there are: {known or 'none'}")
         return read_object(text, f"{self.where}/{file}")
+
+    def discard(self) -> None:
+        """Removes a new record in which nothing was written down, so that its place is free again."""
+        self.store.close()
+        if self.path is not None and not self.has_begun:
+            with contextlib.suppress(OSError):
+                (self.path / EVENTS).unlink()
+                self.path.rmdir()
 
     def close(self) -> None:
         """Closes the store."""

@@ -107,8 +107,11 @@ class Replayed:
     @property
     def said(self) -> str:
         """What the policy does, in words."""
-        cost = f" ({cost_text(self.cost.lo)})" if self.run.outcome == "solved" else ""
-        return f"the policy {does(self.run.outcome)}{cost}; a plan of cost {cost_text(self.best.hi)} exists"
+        best = cost_text(self.best.hi)
+        if self.run.outcome != "solved":
+            return f"the policy {does(self.run.outcome)}; a plan of cost {best} exists"
+        is_enough = self.cost.hi <= self.best.hi
+        return f"the policy pays {self.cost}" + ("" if is_enough else f" where {best} is enough")
 
     def as_json(self) -> dict[str, Any]:
         """A row of `misstep replay --json`."""

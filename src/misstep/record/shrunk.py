@@ -7,6 +7,7 @@ from misstep.claim import names
 from misstep.errors import InputError
 from misstep.explain.fault import localise
 from misstep.explain.shrink import shrink, walk_to
+from misstep.explain.words import counted
 from misstep.oracle import Panel, make_oracles
 from misstep.record.certificate import make_certificate
 from misstep.record.pool_file import read_entries
@@ -32,7 +33,7 @@ class ShrunkBug:
     @property
     def said(self) -> str:
         """What was found, in words."""
-        return f"{self.steps_on_run} steps further on"
+        return f"{counted(self.steps_on_run, 'step')} further down the run"
 
     def as_json(self) -> dict[str, Any]:
         """As `misstep shrink --json` prints it."""
@@ -64,15 +65,17 @@ def _shrink_task_bug(again: Replay, bug: str) -> ShrunkBug:
     case = found.case(lab, certificate)
     walk = walk_to(lab, case.entry)
     oracles = [(part.name, part.bind(lab)) for part in make_oracles(again.config.oracle)]
-    shrunk = shrink(lab, Panel(lab, oracles, objective=again.objective), case, walk)
+    panel = Panel(lab, oracles, objective=again.objective)
+    shrunk = shrink(lab, panel, case, walk)
+    fault = localise(lab, shrunk.case)  # which may tighten the bounds that the judgement rests on
     name = f"{bug}-shrunk"
     made, _ = make_certificate(
         lab,
         shrunk.case,
-        shrunk.judgement,
+        panel.judge(shrunk.case),
         lab.known(shrunk.case.state),
         objective=again.objective,
-        fault=localise(lab, shrunk.case),
+        fault=fault,
         id=name,
         task=again.config.subject,
         policy=again.config.policy,

@@ -12,6 +12,7 @@ from misstep.events import Family, Finished, Judged, Misstep
 from misstep.record.record import EVENTS, Record
 from misstep.record.store import DirectoryStore, MemoryStore
 from misstep.reports.show import bug_json, show_bug
+from misstep.reports.text import USUAL_WIDTH
 from misstep.support.extras import require_extra
 from misstep.tally import Tally
 
@@ -63,9 +64,9 @@ class Bug:
         """The first decision that is proven to be wrong, None where none could be singled out."""
         return self.judged.fault
 
-    def show(self) -> str:
-        """Both courses side by side, the misstep marked."""
-        return "\n".join(show_bug(self.record, self.certificate))
+    def show(self, *, width: int = USUAL_WIDTH) -> str:
+        """Both courses side by side, the misstep marked, in at most `width` columns."""
+        return "\n".join(show_bug(self.record, self.certificate, width=width))
 
 
 class Report:
@@ -124,6 +125,11 @@ class Report:
     def limits_hit(self) -> tuple[str, ...]:
         """Limits that kept the test from saying more."""
         return self.finished.limits_hit
+
+    @property
+    def error(self) -> str | None:
+        """Why this task of several could not be tested; None where it could."""
+        return self.finished.extra.get("error")
 
     def bug(self, number: int) -> Bug:
         """The bug with this id."""

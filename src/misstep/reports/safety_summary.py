@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from misstep.explain.words import count_line, limit_words
 from misstep.reports.report import Report
 
 
@@ -43,19 +44,21 @@ def safety_lines(report: Report) -> list[str]:
     """The counts for people."""
     found, extra = report.finished, report.finished.extra
     ends = ", ".join(f"{count} {_END.get(name, name)}" for name, count in extra.get("outcomes", {}).items())
+    radius = report.record.config().radius
+    within = "" if radius is None else f" with at most {radius} deviations from the policy"
     lines = [
         f"{found.unsafe_runs} of {found.runs} runs are unsafe; {found.tested} states on them were tested",
-        f"bugs      {found.bugs}: a safe course exists, the policy can leave it",
-        f"faults    {found.faults}: decisions after which nobody can avoid unsafe states",
-        f"cleared   {found.cleared}: proven that no safe course exists",
-        f"unknown   {found.unknown}: neither was proven",
+        count_line("bugs", found.bugs, f"a safe course exists{within}, the policy can leave it"),
+        count_line("faults", found.faults, "decisions after which nobody can avoid unsafe states"),
+        count_line("cleared", found.cleared, f"proven that no safe course exists{within}"),
+        count_line("unknown", found.unknown, "neither was proven"),
     ]
     if ends:
         lines.append(f"runs      {ends}")
     if possible := extra.get("possible_faults"):
         lines.append(f"possible  {possible} more faults, where a limit was hit")
     if found.limits_hit:
-        lines.append(f"limits    {', '.join(found.limits_hit)}")
+        lines.append(f"limits    {'; '.join(map(limit_words, found.limits_hit))}")
     if out_of_bounds := extra.get("out_of_bounds"):
         lines.append(f"bounds    real values left them {out_of_bounds} times")
     if shield := extra.get("shield"):

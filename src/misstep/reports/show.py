@@ -1,34 +1,37 @@
-"""A bug for the eye: what the policy does and what would be better, in two columns."""
+"""A bug for the eye: both courses side by side, the misstep, what differs, what the certificate proves."""
 
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from misstep.explain.words import does
 from misstep.loading import recorded_task
 from misstep.record.record import Record
 from misstep.record.replay import Replay, Replayed
-from misstep.task import Task
+from misstep.reports.columns import side_by_side
+from misstep.reports.comparison import Comparison, compare
+from misstep.reports.text import USUAL_WIDTH, filled, listed
 
 if TYPE_CHECKING:
     from misstep.safety.replay import ModelReplay, ReplayedModel
 
-_ENDS = {
-    "stuck": "the policy gives no action",
-    "illegal": "the policy's answer is not applicable",
-    "dead-end": "the goal is out of reach",
-    "cut-off": "the run was cut off",
-    "failed": "the policy failed to answer",
+_ENDLESS = {
+    "loop": "the policy's run comes back to a state in which it was before, so it never gets there",
+    "stuck": "the policy's run ends without an action before it gets there",
+    "illegal": "the policy's run ends with an answer that is not applicable before it gets there",
+    "dead-end": "the policy's run ends where the goal is out of reach",
 }
 
 
-def show_bug(record: Record, certificate: dict[str, Any]) -> list[str]:
-    """A bug of a record: what goes wrong, both courses side by side, what the certificate proves."""
+def show_bug(record: Record, certificate: dict[str, Any], *, width: int = USUAL_WIDTH) -> list[str]:
+    """A bug of a record in at most `width` columns."""
     if is_safety(certificate):
         from misstep.reports.show_safety import show_model_bug  # the JANI side is loaded when it is needed
 
-        return show_model_bug(record, certificate)
-    head = f"bug {certificate.get('id')}: the policy {does(certificate['run']['outcome'])}"
-    return [head, *side_by_side(recorded_task(record), certificate)]
+        return show_model_bug(record, certificate, width=width)
+    comparison = compare(recorded_task(record), certificate)
+    head = filled(f"bug {certificate.get('id')}: {headline(comparison)}", width)
+    again = certificate.get("replay")
+    where = [] if again is None else [f"Ask the policy again: {again}"]
+    return [*head, "", *explained(comparison, certificate, width=width), *where]
 
 
 def is_safety(certificate: dict[str, Any]) -> bool:
@@ -37,62 +40,112 @@ def is_safety(certificate: dict[str, Any]) -> bool:
 
 
 def show_replayed(
-    again: "Replay | ModelReplay", found: "Replayed | ReplayedModel", certificate: dict[str, Any]
+    again: "Replay | ModelReplay",
+    found: "Replayed | ReplayedModel",
+    certificate: dict[str, Any],
+    *,
+    width: int = USUAL_WIDTH,
 ) -> list[str]:
-    """What the policy does now, beside the known plan where there is one."""
+    """What the policy does now beside the known plan; a fault that was proven holds for the same run only."""
     if not isinstance(again, Replay) or not isinstance(found, Replayed):
         from misstep.reports.show_safety import show_replayed_model
 
-        return show_replayed_model(found)
-    run = {"outcome": found.run.outcome, "actions": [action.name for action in found.run.actions]}
+        return show_replayed_model(found, certificate, width=width)
+    run: dict[str, Any] = {
+        "outcome": found.run.outcome,
+        "actions": [action.name for action in found.run.actions],
+        "answer": None if found.run.answer is None else found.run.answer.name,
+    }
     same = run["actions"] == certificate["run"]["actions"]
-    return side_by_side(
-        again.task, {**certificate, "run": run, "fault": certificate["fault"] if same else None}
-    )
+    now = {**certificate, "run": run, "fault": certificate["fault"] if same else None}
+    both = compare(again.task, now)
+    if same and found.status == "bug":
+        return explained(both, now, width=width)
+    lines = side_by_side(both, width)
+    return [*lines, "", *filled(f"Proven: {proof(both, now)}", width)] if found.status == "changed" else lines
 
 
 def bug_json(record: Record, certificate: dict[str, Any]) -> dict[str, Any]:
-    """The same as data."""
+    """The same as data: the certificate and what is compared."""
     if is_safety(certificate):
         from misstep.reports.show_safety import model_bug_json
 
         return model_bug_json(record, certificate)
-    return dict(certificate)
+    return {**certificate, **compare(recorded_task(record), certificate).as_json()}
 
 
-def side_by_side(task: Task, certificate: dict[str, Any]) -> list[str]:
-    """The policy's run and the plan of a bug's certificate, with costs; `>` marks the decision at fault."""
-    policy, better = certificate["run"]["actions"], certificate["witness"]
-    fault = certificate["fault"]["step"] if certificate["fault"] is not None else None
-    solved = certificate["run"]["outcome"] == "solved"
-    lines = [*_priced(task, policy), _total(task, policy) if solved else _end(task, certificate)]
-    left = ["  the policy", *(f"{'>' if at == fault else ' '} {line}" for at, line in enumerate(lines))]
-    right = ["a better way", *_priced(task, better), _total(task, better)]
-    width = max(map(len, left))
-    rows = zip_longest(left, right, fillvalue="")
-    return [f"{one:<{width}}  |  {other}".rstrip() for one, other in rows]
+def headline(comparison: Comparison) -> str:
+    """What goes wrong, in one line."""
+    if comparison.policy_cost is not None:
+        return f"the policy pays {comparison.policy_cost} where {comparison.enough} is enough"
+    return f"the policy {does(comparison.outcome)}; a plan of cost {comparison.enough} exists"
 
 
-def _priced(task: Task, names: list[str]) -> list[str]:
-    width = max(map(len, names), default=0)
-    return [f"{name:<{width}} {task.action(name).cost:>3}" for name in names]
+def explained(comparison: Comparison, certificate: dict[str, Any], *, width: int) -> list[str]:
+    """Both courses, and below them why the one is worse."""
+    lines = [*side_by_side(comparison, width), "", *_misstep(comparison, width)]
+    if reason := certificate["run"].get("reason"):
+        lines += filled(f"Reason: {reason}", width)
+    return lines + filled(f"Proven: {proof(comparison, certificate)}", width)
 
 
-def _total(task: Task, names: list[str]) -> str:
-    return f"goal reached at cost {sum(task.action(name).cost for name in names)}"
+def _misstep(comparison: Comparison, width: int) -> list[str]:
+    facts, more = comparison.needed
+    others = f"; {more} more {'fact holds' if more == 1 else 'facts hold'}" if more else ""
+    if comparison.step is None:
+        lines = ["Misstep: no single decision could be proven to be wrong."]
+        where = f"  It starts where (what the better way needs{others}):"
+    else:
+        taken, better = _decision(comparison, comparison.step)
+        lines = filled(f"Misstep: step {comparison.step + 1}, {taken} instead of {better}", width)
+        where = f"  It happens where (what the better way needs{others}):"
+    lines += [*filled(where, width), *listed(facts or ["nothing at all"], width)]
+    if (differences := comparison.differences) is not None:
+        for title, found in zip(_DIFFERENCES, differences, strict=True):
+            lines += [*filled(title, width), *listed(found or ["nothing"], width)]
+    return lines
 
 
-def _end(task: Task, certificate: dict[str, Any]) -> str:
-    """How a run ended; for a loop the step from which on it repeats."""
-    outcome = certificate["run"]["outcome"]
-    if outcome != "loop":
-        return _ENDS[outcome]
-    state = task.state(certificate["state"])
-    seen = [state]
-    for name in certificate["run"]["actions"]:
-        # Where the translator split an action into several of one name, one that works here.
-        state = next(after for action, after in task.successors(state) if action.name == name)
-        if state in seen:
-            break
-        seen.append(state)
-    return f"and so on from step {seen.index(state) + 1}, for ever"
+_DIFFERENCES = (
+    "  True only after the policy's action:",
+    "  True only after the better action:",
+)
+
+
+def _decision(comparison: Comparison, step: int) -> tuple[str, str]:
+    """What the policy did at the misstep, and what would have been better."""
+    done, better = comparison.policy.actions, comparison.better.actions
+    taken = done[step].name if step < len(done) else comparison.answer or "no action"
+    return taken, better[step].name if step < len(better) else "stopping there"
+
+
+def proof(comparison: Comparison, certificate: dict[str, Any]) -> str:
+    """What the certificate proves, in plain words; `misstep verify` checks it."""
+    enough, pays = comparison.enough, comparison.policy_cost
+    if pays is not None:
+        said = (
+            f"a plan reaches the goal at cost {enough}, the policy's run at {pays}: {pays - enough} too much"
+        )
+    elif comparison.outcome == "cut-off":
+        least = (certificate.get("cost") or {}).get("lo")
+        pay = "never reaches the goal" if least is None else f"pays at least {least}"
+        said = f"a plan reaches the goal at cost {enough}; the policy {pay}, though its run was cut off"
+    else:
+        end = _ENDLESS.get(comparison.outcome, "the policy's run does not get there")
+        said = f"a plan reaches the goal at cost {enough}; {end}"
+    return f"{said}.{_proof_of_fault(comparison, certificate['fault'])}"
+
+
+def _proof_of_fault(comparison: Comparison, fault: dict[str, Any] | None) -> str:
+    if fault is None or comparison.step is None or comparison.step >= len(comparison.policy.actions):
+        return ""
+    lower, step = fault.get("lower") or {}, comparison.step
+    enough = sum(action.cost for action in comparison.better.actions[step:])
+    value = lower.get("value")
+    by_search = (
+        " (a search says so, which the checker has to believe)" if lower.get("kind") == "search" else ""
+    )
+    if value is None:
+        return f" After the misstep the goal is out of reach{by_search}."
+    least = comparison.policy.actions[step].cost + value
+    return f" With the misstep {least} or more has to be paid from there, without it {enough}{by_search}."

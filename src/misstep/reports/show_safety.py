@@ -5,68 +5,89 @@ from itertools import pairwise
 from typing import Any
 
 from misstep.record.record import Record
+from misstep.reports.text import USUAL_WIDTH, filled, harmless, listed, padded, width_of
 from misstep.safety.recorded import RecordedEvidence, Step
 from misstep.safety.replay import ReplayedModel
 
 
-def show_model_bug(record: Record, certificate: dict[str, Any]) -> list[str]:
+def show_model_bug(record: Record, certificate: dict[str, Any], *, width: int = USUAL_WIDTH) -> list[str]:
     """A bug of a record: the run to an unsafe state, and where a safe course was left."""
     steps = RecordedEvidence.read(record).run(certificate)
     head = f"bug {certificate.get('id')}: the policy can reach an unsafe state; a safe course exists"
-    return [head, *show_run(steps), *_proof(certificate)]
+    again = certificate.get("replay")
+    where = [] if again is None else [f"Ask the policy again: {again}"]
+    return [*filled(head, width), "", *explained_run(steps, certificate, width=width), *where]
 
 
-def show_run(steps: Sequence[Step]) -> list[str]:
+def explained_run(steps: Sequence[Step], certificate: dict[str, Any], *, width: int) -> list[str]:
+    """A run and below it the misstep and what the certificate proves."""
+    proven = filled(f"Proven: {_proof(certificate.get('radius'))}", width)
+    return [*show_run(steps, width=width), "", *_misstep(steps, width), *proven]
+
+
+def show_run(steps: Sequence[Step], *, width: int = USUAL_WIDTH) -> list[str]:
     """A run, one decision a line with what it changes; `>` marks the decisions at fault."""
     if not steps:
         return []
-    rows = [("", "", f"{_values(steps[0].state)}")]
-    for number, (step, following) in enumerate(pairwise(steps), start=1):
-        at_fault = step.is_safe and following.is_lost
-        left = f"{'>' if at_fault else ' '} {number}"
-        rows.append((left, step.action or "no action", _changes(step, following)))
-        if at_fault and step.alternative is not None:
-            rows.append(
-                ("", "", f"misstep: after this nobody can avoid unsafe states; {step.alternative} is safe")
-            )
-    width = max(len(left) for left, _, _ in rows)
-    actions = max(len(action) for _, action, _ in rows)
-    lines = [f"{left:<{width}}  {action:<{actions}}  {text}".rstrip() for left, action, text in rows]
-    return [*lines, f"{'':<{width}}  unsafe: {_values(steps[-1].state)}"]
+    rows = [(step.action or "no action", _changes(step, following)) for step, following in pairwise(steps)]
+    longest = max([len("action"), *(width_of(harmless(action[:200])) for action, _ in rows)])
+    name = min(longest, max(len("action"), width // 3))
+    lines = ["It starts where:", *listed(_values(steps[0].state), width), ""]
+    lines.append(f"step   {padded('action', name)}  what changes")
+    for number, (action, changes) in enumerate(rows, start=1):
+        mark = ">" if _is_fault(steps, number - 1) else " "
+        first, *rest = listed(changes, width - name - 9, indent=0)
+        lines.append(f"{number:>4} {mark} {padded(action, name)}  {first}")
+        lines += [f"{'':{name + 9}}{line}" for line in rest]
+    return [*lines, "This is unsafe:", *listed(_values(steps[-1].state), width)]
 
 
-def show_replayed_model(found: object) -> list[str]:
+def show_replayed_model(found: object, certificate: dict[str, Any], *, width: int = USUAL_WIDTH) -> list[str]:
     """What the policy does now, where it can still reach an unsafe state."""
-    return show_run(found.steps) if isinstance(found, ReplayedModel) else []
+    if not isinstance(found, ReplayedModel) or not found.steps:
+        return []
+    return explained_run(found.steps, certificate, width=width)
 
 
 def model_bug_json(record: Record, certificate: dict[str, Any]) -> dict[str, Any]:
-    """A bug as data: the certificate, its run with all states and actions."""
+    """A bug as data: the certificate, its run with all states and actions, the steps that are at fault."""
     steps = RecordedEvidence.read(record).run(certificate)
     run = {
         **(certificate.get("run") or {}),
         "actions": [step.action for step in steps[:-1]],
         "states": [step.state for step in steps],
         "safe": [step.is_safe for step in steps],
+        "missteps": [at for at in range(len(steps) - 1) if _is_fault(steps, at)],
     }
     return {**certificate, "run": run}
 
 
-def _proof(certificate: dict[str, Any]) -> list[str]:
-    radius = certificate.get("radius")
-    if radius is None:
-        return []
-    return [f"safe with at most {radius} deviations from the policy"]
+def _is_fault(steps: Sequence[Step], at: int) -> bool:
+    return steps[at].is_safe and steps[at + 1].is_lost
 
 
-def _changes(before: Step, after: Step) -> str:
+def _misstep(steps: Sequence[Step], width: int) -> list[str]:
+    at = next((at for at in range(len(steps) - 1) if _is_fault(steps, at)), None)
+    if at is None:
+        return ["Misstep: no single decision could be proven to be wrong."]
+    instead = "" if steps[at].alternative is None else f" instead of {steps[at].alternative}"
+    said = f"Misstep: step {at + 1}, {steps[at].action}{instead}; after it nobody can avoid unsafe states"
+    return filled(said, width)
+
+
+def _proof(radius: int | None) -> str:
+    most = "" if radius is None else f" with at most {radius} deviations from the policy"
+    return f"from the first state a strategy stays safe{most}; what the policy does leads to an unsafe state."
+
+
+def _changes(before: Step, after: Step) -> list[str]:
     changed = [
         f"{name} {before.state.get(name)} -> {value}"
         for name, value in after.state.items()
         if before.state.get(name) != value
     ]
-    return ", ".join(changed) or "nothing changes"
+    return changed or ["nothing"]
 
 
-def _values(state: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in state.items())
+def _values(state: dict[str, Any]) -> list[str]:
+    return [f"{name}={value}" for name, value in state.items()]

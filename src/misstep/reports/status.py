@@ -1,47 +1,87 @@
 """The live status line of long work: one line on a terminal, nothing elsewhere."""
 
-import shutil
 import sys
+import threading
 import time
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 
-_INTERVAL = 0.1
+from misstep.reports.text import shorten, status_width
+
+# Work that is done before this needs no status.
+_FIRST_SECONDS = 0.3
+_BETWEEN_SECONDS = 0.1
 _ERASE = "\r\x1b[2K"
 
 
 class StatusLine:
-    """Overwrites one line on standard error; silent where that is no terminal, or where told so."""
+    """One line on standard error that is overwritten again and again; silent where that is no terminal.
 
-    def __init__(self, *, quiet: bool = False) -> None:
+    A thread draws it, so that the clock goes on while a native search takes its time. Whoever prints
+    erases it before (`screen.py` does), or it would stand in front of what is printed.
+    """
+
+    lock: ClassVar[threading.RLock] = threading.RLock()
+    """Held while anything is written to the screen."""
+    shown: ClassVar["StatusLine | None"] = None
+    """The one whose text is on the screen."""
+
+    def __init__(
+        self, text: str, *, quiet: bool = False, ticking: bool = True, seconds: float | None = None
+    ) -> None:
+        """`ticking` adds the time: what has passed, or what is left of `seconds`."""
         self.is_on = not quiet and sys.stderr.isatty()
-        self._next = 0.0
-        self._shown = False
+        self._text, self._ticking, self._seconds = text, ticking, seconds
+        self._begin = time.monotonic()
+        self._done = threading.Event()
+        self._drawn = ""
+        self._thread: threading.Thread | None = None
 
     def show(self, text: str) -> None:
-        """Shows the text, at most ten times a second, cut to the width of the terminal."""
-        now = time.monotonic()
-        if self.is_on and now >= self._next:
-            self._next = now + _INTERVAL
-            width = shutil.get_terminal_size().columns - 1
-            sys.stderr.write(_ERASE + text[:width])
-            sys.stderr.flush()
-            self._shown = True
-
-    def erase(self) -> None:
-        """Clears the line, so that something else can be printed in its place."""
-        if self._shown:
-            sys.stderr.write(_ERASE)
-            sys.stderr.flush()
-            self._shown, self._next = False, 0.0
+        """Says something else from now on."""
+        self._text = text
 
     def __enter__(self) -> Self:
+        if self.is_on:
+            self._thread = threading.Thread(target=self._draw_on, name="status", daemon=True)
+            self._thread.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.erase()
+        self._done.set()
+        with StatusLine.lock:
+            self.erase()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _draw_on(self) -> None:
+        wait = _FIRST_SECONDS
+        while not self._done.wait(wait):
+            wait = _BETWEEN_SECONDS
+            with StatusLine.lock:
+                if not self._done.is_set():
+                    self._draw()
+
+    def _draw(self) -> None:
+        line = f"{self._text} · {self._time()}" if self._ticking else self._text
+        line = shorten(line, status_width() - 1)
+        if line != self._drawn:
+            sys.stderr.write(_ERASE + line)
+            sys.stderr.flush()
+            StatusLine.shown, self._drawn = self, line
+
+    def erase(self) -> None:
+        """Clears the line until it is drawn again; the caller holds the lock."""
+        if self._drawn:
+            sys.stderr.write(_ERASE)
+            sys.stderr.flush()
+            StatusLine.shown, self._drawn = None, ""
+
+    def _time(self) -> str:
+        spent = time.monotonic() - self._begin
+        return clock(spent) if self._seconds is None else f"{clock(max(0.0, self._seconds - spent))} left"
 
 
 def clock(seconds: float) -> str:

@@ -1,11 +1,15 @@
 """The result of a test as JSON (INTERFACE.md) and as a few lines for people."""
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from misstep.events import Family
-from misstep.explain.words import does
+from misstep.bound import cost_text
+from misstep.events import Family, Finished
+from misstep.explain.words import count_line, counted, does, limit_words
 from misstep.reports.report import Report
+from misstep.reports.text import USUAL_WIDTH, table
 
 
 def report_json(report: Report) -> dict[str, Any]:
@@ -36,7 +40,9 @@ def report_json(report: Report) -> dict[str, Any]:
         "warnings": report.tally.warnings,
         "out": None if report.record.path is None else str(report.record.path),
     }
-    if not found.tested and found.limits_hit:
+    if report.error is not None:
+        result |= {"outcome": "error", "error": report.error}
+    elif not found.tested and found.limits_hit:
         result["outcome"] = "limit"
     return result
 
@@ -56,16 +62,69 @@ def total_json(reports: Sequence[Report]) -> dict[str, Any]:
         "unknown": sum(one.unknown for one in found),
         "failed": sum(one.failed for one in found),
         "not_tested": sum(not one.tested for one in found),
+        "errors": sum(report.error is not None for report in reports),
     }
 
 
-def family_line(family: Family) -> str:
-    """A family in words: `12 bugs: the policy runs in a loop, wrong at the first `drive` (such as bug 9)`."""
-    count = len(family.members)
-    where = "" if family.schema is None else f"; the first wrong decision is a `{family.schema}`"
-    many = "1 bug" if count == 1 else f"{count} bugs"
-    such = "" if count == 1 else ", such as"
-    return f"{many}{such} {family.representative}: the policy {does(family.outcome)}{where}"
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Families in which the policy does the same and errs with the same action schema."""
+
+    outcome: str
+    schema: str | None
+    members: tuple[int, ...]
+    representative: int
+
+
+def kinds(families: Sequence[Family]) -> list[Kind]:
+    """Families told apart only by what a person would tell apart, the largest first.
+
+    Families also differ in the region of the state space in which their bugs lie, which nobody sees.
+    """
+    groups: dict[tuple[str, str | None], list[Family]] = {}
+    for family in families:
+        groups.setdefault((family.outcome, family.schema), []).append(family)
+    found = [
+        Kind(*key, tuple(id for family in group for id in family.members), group[0].representative)
+        for key, group in groups.items()
+    ]
+    return sorted(found, key=lambda kind: -len(kind.members))
+
+
+def kind_lines(report: Report, *, most: int | None = None) -> list[str]:
+    """The kinds of bugs in words: how many, what the policy does, how bad it is, the decision at fault."""
+    found = kinds(report.finished.families)
+    if not found:
+        return []
+    total = sum(len(kind.members) for kind in found)
+    lines = [f"{counted(total, 'bug')} of {counted(len(found), 'kind')}:"] if total > 1 else []
+    for kind in found[:most]:
+        count, bug = len(kind.members), f"bug {kind.representative}"
+        who = bug if count == 1 else f"{count} like {bug}"
+        lines.append(f"  {who}: the policy {does(kind.outcome)}{_how_bad(report, kind)}")
+        lines.append(f"    {_at_fault(report, kind)}")
+    if len(found) > len(found[:most]):
+        lines.append(f"  and {counted(len(found) - len(found[:most]), 'more kind')}")
+    return lines
+
+
+def _how_bad(report: Report, kind: Kind) -> str:
+    gaps = [report.tally.judged[id].gap.lo for id in kind.members if id in report.tally.judged]
+    if not gaps or max(gaps) == math.inf:
+        return ""
+    least, most = cost_text(min(gaps)), cost_text(max(gaps))
+    return f" (by {most})" if least == most else f" (by {least} to {most})"
+
+
+def _at_fault(report: Report, kind: Kind) -> str:
+    judged = report.tally.judged.get(kind.representative)
+    fault = None if judged is None else judged.fault
+    if fault is None and kind.schema is None:
+        return "no single decision could be proven to be wrong"
+    if fault is None:
+        return f"the first wrong decision is {kind.schema}"
+    better = "" if fault.better is None else f" instead of {fault.better}"
+    return f"misstep: {fault.action or 'no action'}{better}"
 
 
 def summary_lines(report: Report) -> list[str]:
@@ -75,43 +134,44 @@ def summary_lines(report: Report) -> list[str]:
 
         return safety_lines(report)
     found = report.finished
-    by_search = f" ({found.cleared_by_search} by the word of a search)" if found.cleared_by_search else ""
+    by_search = f" ({found.cleared_by_search} rest on a search)" if found.cleared_by_search else ""
     failed = f" (in {found.failed} the policy failed to answer)" if found.failed else ""
+    bug_words = _bug_words(found)
     lines = [
-        f"{found.tested} states tested, {found.solved} solved by the policy",
-        f"bugs      {found.bugs}: in {found.qualitative} the goal is never reached, in {found.quantitative} "
-        "too much is paid",
-        f"cleared   {found.cleared}: proven that nothing better exists{by_search}",
-        f"unknown   {found.unknown}: neither was proven{failed}",
+        f"{counted(found.tested, 'state')} tested, {found.solved} solved by the policy",
+        count_line("bugs", found.bugs, bug_words),
+        count_line("cleared", found.cleared, f"proven that nothing better exists{by_search}"),
+        count_line("unknown", found.unknown, f"neither was proven{failed}"),
     ]
     if found.limits_hit:
-        lines.append(f"limits    {', '.join(found.limits_hit)}")
+        lines.append(f"limits    {'; '.join(map(limit_words, found.limits_hit))}")
     return lines
 
 
-def total_table(reports: Sequence[Report]) -> list[str]:
+def _bug_words(found: Finished) -> str:
+    never = f"in {found.qualitative} the goal is never reached" if found.qualitative else ""
+    dear = f"in {found.quantitative} too much is paid" if found.quantitative else ""
+    return ", ".join(filter(None, (never, dear)))
+
+
+def total_table(reports: Sequence[Report], *, width: int = USUAL_WIDTH) -> list[str]:
     """One line a task, for the end of a test of several."""
-    head = ("task", "tested", "solved", "bugs", "cleared", "unknown", "limits")
-    rows: list[tuple[str, ...]] = [
-        (
-            "?" if report.tally.started is None else report.tally.started.task,
-            str(found.tested),
-            str(found.solved),
-            str(found.bugs),
-            str(found.cleared),
-            str(found.unknown),
-            ", ".join(found.limits_hit) or ("" if found.tested else "not tested"),
-        )
-        for report in reports
-        for found in [report.finished]
-    ]
+    rows: list[tuple[str, ...]] = [("task", "tested", "solved", "bugs", "cleared", "unknown", "remarks")]
+    for report in reports:
+        found, started = report.finished, report.tally.started
+        counts = (found.tested, found.solved, found.bugs, found.cleared, found.unknown)
+        rows.append(("?" if started is None else started.task, *map(str, counts), _remark(report)))
     total = total_json(reports)
     bugs = total["bugs"]["qualitative"] + total["bugs"]["quantitative"]
-    sums = [total["tested"], total["solved"], bugs, total["cleared"], total["unknown"]]
-    rows.append(("total", *map(str, sums), ""))
-    widths = [max(len(row[column]) for row in [head, *rows]) for column in range(len(head))]
-    lines = []
-    for row in [head, *rows]:
-        numbers = [f"{text:>{width}}" for text, width in zip(row[1:-1], widths[1:-1], strict=True)]
-        lines.append("  ".join([f"{row[0]:<{widths[0]}}", *numbers, row[-1]]).rstrip())
-    return lines
+    sums = (total["tested"], total["solved"], bugs, total["cleared"], total["unknown"])
+    return table([*rows, ("total", *map(str, sums), "")], width)
+
+
+def _remark(report: Report) -> str:
+    limits = report.finished.limits_hit
+    if report.error is not None:
+        return "error"
+    if report.finished.tested:
+        return "; ".join(map(limit_words, limits))
+    reasons = dict.fromkeys(limit_words(limit.rpartition(": ")[2]) for limit in limits)
+    return ": ".join(["not tested", *filter(None, [", ".join(reasons)])])

@@ -3,23 +3,27 @@
 Results go to standard output, progress and warnings to standard error.
 """
 
-import sys
-
 from misstep.bound import cost_text
-from misstep.events import Event, Judged, PoolGrown, Ran, Warned
+from misstep.events import Event, Judged, PoolGrown, Ran, Started, Warned
 from misstep.explain.words import does
 from misstep.judge import Verdict
 from misstep.reports.report import Report
-from misstep.reports.status import StatusLine, clock
-from misstep.reports.summary import family_line, summary_lines
+from misstep.reports.screen import say, warn
+from misstep.reports.status import StatusLine
+from misstep.reports.summary import kind_lines, summary_lines
+from misstep.reports.text import status_width
 from misstep.tally import Tally
 
-# Bugs that are shown one by one; the families at the end say what the others are like.
+# Bugs that are shown one by one, and kinds of them at the end.
 _SHOWN = 10
+# Where the words after the names of the counts begin.
+_HANG = 10
+# Below this there is no room for all counts on one line.
+_NARROW = 64
 
 
 class Terminal:
-    """Shows one test. `quiet` shows the counts alone, `silent` (for --json) nothing at all."""
+    """Shows one test. `quiet` shows the counts alone; `silent` (for --json) shows the status line alone."""
 
     def __init__(
         self,
@@ -31,74 +35,75 @@ class Terminal:
         seconds: float | None = None,
     ) -> None:
         self.name, self.tally = name, tally
-        self._quiet, self._silent, self._seconds = quiet or silent, silent, seconds
-        self._status = StatusLine(quiet=self._quiet)
+        self._quiet, self._silent = quiet or silent, silent
+        self.status = StatusLine(f"loading {name}", quiet=quiet, seconds=seconds)
+        """Shown as long as the test goes on, by whoever runs it."""
         self._bugs = 0
 
     def on(self, event: Event) -> None:
         """Shows an event."""
         if isinstance(event, Warned):
-            self._complain(event.text)
+            warn([event.text], quiet=self._quiet)
         if isinstance(event, Judged) and event.verdict is Verdict.BUG:
             self._bug(event)
-        if self._status.is_on and isinstance(event, Judged | PoolGrown | Ran):
-            self._status.show(self._progress(event.at))
+        if self.status.is_on and isinstance(event, Started | Judged | PoolGrown | Ran):
+            self.status.show(self._progress())
 
     def end(self, report: Report, *, interrupted: bool = False) -> None:
         """The counts, also of a test that was interrupted."""
         if self._silent:
             return
         if interrupted:
-            print("interrupted; so far:")
-        if not self._quiet:
-            for family in report.finished.families[:_SHOWN]:
-                print(family_line(family))
-        for line in summary_lines(report):
-            print(line)
-        if not self._quiet and report.record.path is not None:
-            self._pointers(report)
-        sys.stdout.flush()
-
-    def erase(self) -> None:
-        """Clears the status line, so that what comes next starts on a clean one."""
-        if self._status.is_on:
-            self._status.erase()
-
-    def _pointers(self, report: Report) -> None:
-        seed = "" if report.tally.started is None else f" (seed {report.tally.started.seed})"
-        print(f"record    {report.record.path}{seed}")
-        if report.finished.families:
-            bug = report.finished.families[0].representative
-            print(f"next      misstep show {report.record.path} {bug}")
+            say("interrupted; so far:")
+        pointers = [] if self._quiet else _pointers(report)
+        counts = summary_lines(report)
+        kinds = [] if self._quiet else kind_lines(report, most=_SHOWN)
+        if kinds:
+            say("", *kinds, "")
+        say(*counts, *pointers, hang=_HANG)
 
     def _bug(self, bug: Judged) -> None:
         self._bugs += 1
         if self._quiet or self._bugs > _SHOWN:
             return
-        self._status.erase()
-        cost = f" ({cost_text(bug.cost.lo)})" if bug.outcome == "solved" else ""
-        better = "a safe course" if bug.outcome == "unsafe" else f"a plan of cost {cost_text(bug.best.hi)}"
-        print(f"bug {bug.id}: the policy {does(bug.outcome)}{cost}; {better} exists ({bug.oracle})")
+        # What the search for the fault found out was asked for by no oracle; models have one decider.
+        is_said = bug.oracle not in (None, "fault") and bug.outcome != "unsafe"
+        lines = [f"bug {bug.id}: {_found(bug)}" + (f" (oracle: {bug.oracle})" if is_said else "")]
         if bug.fault is not None:
-            action = bug.fault.action or "no action"
             instead = "" if bug.fault.better is None else f" instead of {bug.fault.better}"
-            print(f"  misstep at step {bug.fault.step + 1}: {action}{instead}")
+            lines.append(f"  misstep: step {bug.fault.step + 1}, {bug.fault.action or 'no action'}{instead}")
         if bug.reason is not None:
-            print(f"  {bug.reason}")
+            lines.append(f"  reason: {bug.reason}")
         if self._bugs == _SHOWN:
-            print("(more bugs are in the record)")
-        sys.stdout.flush()
+            lines.append("(further bugs are not shown one by one)")
+        say(*lines)
 
-    def _complain(self, text: str) -> None:
-        if not self._quiet:
-            self._status.erase()
-            print(f"warning: {text}", file=sys.stderr)
-
-    def _progress(self, at: float) -> str:
+    def _progress(self) -> str:
         counts = self.tally.counts()
+        if status_width() < _NARROW:
+            return f"tested {counts['tested']} · bugs {counts['bugs']}"
         words = [self.name]
         words += [f"runs {counts['runs']}"] if counts["runs"] else [f"pool {counts['pool']}"]
         words += [f"tested {counts['tested']}", f"bugs {counts['bugs']}"]
         words += [f"cleared {counts['cleared']}", f"unknown {counts['unknown']}"]
-        words.append(clock(at) if self._seconds is None else f"{clock(max(0.0, self._seconds - at))} left")
         return " · ".join(words)
+
+
+def _found(bug: Judged) -> str:
+    """What the policy does in a bug, and what would be better."""
+    best = cost_text(bug.best.hi)
+    if bug.outcome == "solved":
+        return f"the policy pays {cost_text(bug.cost.lo)} where {best} is enough"
+    better = "a safe course exists" if bug.outcome == "unsafe" else f"a plan of cost {best} exists"
+    return f"the policy {does(bug.outcome)}; {better}"
+
+
+def _pointers(report: Report) -> list[str]:
+    """Where the record is and what to do next; nothing where none was begun."""
+    started, path = report.tally.started, report.record.path
+    if started is None or path is None:
+        return []
+    lines = [f"record    {path} (seed {started.seed})"]
+    if report.finished.families:
+        lines.append(f"next      misstep show {path} {report.finished.families[0].representative}")
+    return lines

@@ -9,6 +9,7 @@ from misstep._core import JaniGame
 from misstep.bound import NEVER, Bound
 from misstep.config import Config
 from misstep.errors import InputError, PolicyError
+from misstep.explain.words import counted
 from misstep.record.record import Record
 from misstep.reference.digest import digest
 from misstep.safety.lab import SAFE, ModelRun
@@ -174,7 +175,7 @@ class ShrunkModelBug:
         """What was found, in words."""
         fault = self.certificate["fault"]
         instead = "" if fault is None else f": {fault['action']} instead of {fault['alternative']}"
-        return f"the last safe state of the run, {self.steps_on_run} steps further on{instead}"
+        return f"the last safe state of the run, {counted(self.steps_on_run, 'step')} further on{instead}"
 
     def as_json(self) -> dict[str, Any]:
         """As `misstep shrink --json` prints it."""

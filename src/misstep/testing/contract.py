@@ -1,7 +1,6 @@
 """Contracts: what every part must keep to, and how a breach is told."""
 
 import dataclasses
-import inspect
 import pickle
 import threading
 import typing
@@ -108,7 +107,7 @@ def _check_part(contract: Contract, methods: tuple[str, ...]) -> None:
     contract.need(dataclasses.is_dataclass(cls), rule, f"{cls.__name__} is no dataclass")
     frozen: bool = cls.__dataclass_params__.frozen  # type: ignore[attr-defined]
     contract.need(frozen, rule, f"{cls.__name__} is not frozen; write @dataclass(frozen=True)")
-    doc = inspect.getdoc(cls) or ""
+    doc = cls.__dict__.get("__doc__") or ""
     is_made_up = doc.startswith(f"{cls.__name__}(")  # dataclasses write their signature there
     contract.need(
         bool(doc.strip()) and not is_made_up,

@@ -7,13 +7,15 @@ from itertools import islice
 from typing import Any, TypeAlias
 
 from misstep._core import Budget, PolicyGraph, State, StopFlag, search
-from misstep.claim import Claim, plan_claim
+from misstep.claim import Claim, DeadEnd, Landmarks, plan_claim
 from misstep.config import Config
 from misstep.errors import MisstepError
 from misstep.lab import Lab
 from misstep.oracle import Case, OraclePart, bind_oracle, make_oracles, open_case
 from misstep.pool import PoolEntry
 from misstep.record.verify import verify_record
+from misstep.reference.checked import Refused
+from misstep.reference.lower import lower_bound
 from misstep.session import Session
 from misstep.testing.contract import MAX_SECONDS, Contract, contract_of
 from misstep.testing.samples import Sample, SamplePolicy, samples
@@ -41,10 +43,10 @@ def check_oracle(
         for number, sample in enumerate(samples(tasks, seed)):
             with contract.keeping("an oracle answers without raising", on=sample):
                 told = _ask_all(contract, part, sample)
-                if number % _REPEATED == 0:
+                if number < _REPEATED or number % _REPEATED == 0:
                     _check_again(contract, part, sample, told)
                     _check_session(contract, part, sample)
-                if before is not None and number % _REPEATED == 1:
+                elif before is not None and number % _REPEATED == 1:
                     _check_apart(contract, part, before, (sample, told))
                 if number < _REPEATED:
                     _check_stop(contract, part, sample, max_seconds)
@@ -63,7 +65,9 @@ class _WatchedLab(Lab):
         """Checks the evidence as always, and the bounds against brute force."""
         try:
             Lab.check(self, claim)
-        except MisstepError as error:
+            if isinstance(claim.evidence, Landmarks | DeadEnd):
+                self._look_at(claim)
+        except (MisstepError, Refused) as error:
             self.contract.broken("the evidence of every claim holds", str(error))
         best, bound = self.sample.best_cost(claim.state), claim.bound
         if best is not None:
@@ -80,6 +84,14 @@ class _WatchedLab(Lab):
             )
         evidence = repr(claim.evidence.as_json(bound))
         self.told.append((str(claim.state), bound.lo, bound.hi, evidence, claim.oracle))
+
+    def _look_at(self, claim: Claim[State]) -> None:
+        """Has the trusted checker look at a lower bound, whether a verdict comes to rest on it or not."""
+        proven = lower_bound(
+            self.sample.reference, tuple(claim.state.values), claim.evidence.as_json(claim.bound)
+        )
+        if proven.value < claim.bound.lo:
+            raise Refused(f"it proves {proven.value:g}, not {claim.bound.lo:g}")
 
 
 def _lab(contract: Contract, sample: Sample, *, stop: StopFlag | None = None) -> _WatchedLab:
@@ -174,10 +186,12 @@ def _check_apart(
 
 
 def _check_session(contract: Contract, part: OraclePart, sample: Sample) -> None:
-    """A whole test: its certificates must pass the trusted checker."""
+    """A whole test, in which another oracle sees to it that there are verdicts."""
     config = Config(policy="object:sample", fuzzer="refined:max_idle_walks=50", pool=4, recheck=False)
     policy = SamplePolicy(sample.task, sample.seed)
-    session = Session(config, task=sample.task, policy=policy, parts={"oracle": [part]})
+    session = Session(
+        config, task=sample.task, policy=policy, parts={"oracle": [part, *make_oracles(["perfect"])]}
+    )
     for _ in session.events():
         pass
     for refused in verify_record(session.record).invalid:

@@ -1,0 +1,77 @@
+"""The only printers: results to standard output, everything else to standard error, harmless both.
+
+A status line is erased before anything is printed.
+"""
+
+import sys
+from collections.abc import Iterable
+from typing import TextIO
+
+from misstep.reports.status import StatusLine
+from misstep.reports.text import filled, harmless, screen_width, shorten, status_width, width_of
+
+# A longer line on a terminal is no longer read by anybody.
+_LONGEST = 2000
+
+
+def say(*lines: str, hang: int = 2) -> None:
+    """Prints lines of a result; on a terminal long ones are filled, with `hang` as the indent of the rest."""
+    if not sys.stdout.isatty():
+        say_plain(*lines)
+        return
+    width = screen_width()
+    made: list[str] = []
+    for line in lines:
+        clean = harmless(line)
+        made += [clean] if width_of(clean) <= width else _with_indent(clean, width, hang)
+    _write(sys.stdout, made)
+
+
+def say_plain(*lines: str) -> None:
+    """Prints lines that other programs may read, such as plans: never broken."""
+    _write(sys.stdout, [line if line.isprintable() else harmless(line) for line in lines])
+
+
+def note(text: str, *, quiet: bool = False) -> None:
+    """Shows progress or an explanation on standard error."""
+    if not quiet:
+        _write(sys.stderr, _message(text))
+
+
+def warn(warnings: Iterable[str], *, quiet: bool = False) -> None:
+    """Shows warnings on standard error."""
+    for text in warnings:
+        note(f"warning: {text}", quiet=quiet)
+
+
+def _with_indent(line: str, width: int, hang: int) -> list[str]:
+    """A line of several, whose own indent stays."""
+    text = line.lstrip(" ")
+    indent = len(line) - len(text)
+    first, *rest = filled(text, width - indent, hang=hang)
+    return [f"{' ' * indent}{each}" for each in (first, *rest)]
+
+
+def _message(text: str) -> list[str]:
+    """The lines of a message, which may have several of its own."""
+    lines = [
+        harmless(line if len(line) <= _LONGEST else shorten(line, _LONGEST)) for line in text.split("\n")
+    ]
+    if not sys.stderr.isatty():
+        return lines
+    width = status_width()
+    return [
+        part
+        for line in lines
+        for part in ([line] if width_of(line) <= width else _with_indent(line, width, 2))
+    ]
+
+
+def _write(stream: TextIO, lines: list[str]) -> None:
+    with StatusLine.lock:
+        if StatusLine.shown is not None:
+            StatusLine.shown.erase()
+        for line in lines:
+            print(line, file=stream)
+        if stream.isatty():
+            stream.flush()

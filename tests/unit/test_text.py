@@ -1,0 +1,63 @@
+"""Names from files on a screen: harmless, cut in the middle, never wider than there is room."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from misstep.reports.text import filled, harmless, listed, padded, shorten, table, width_of
+
+NASTY = "a\x1b[31mred\x07\r\nb\x9b2Jc\u202ed\u2028e\ud800"
+
+
+def test_control_characters_are_written_out():
+    assert harmless("\x1b[2J") == "\\x1b[2J"
+    assert harmless("a\nb\tc") == "a\\nb\\tc"
+    assert harmless("a\nb\x1b", keep_lines=True) == "a\nb\\x1b"
+    assert harmless("\u202eevil") == "\\u202eevil"
+    assert harmless("naïve (drive red)") == "naïve (drive red)"
+
+
+@given(st.text())
+def test_nothing_active_is_left(text):
+    assert not {unicodedata.category(char) for char in harmless(text)} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+@given(st.text(), st.integers(min_value=0, max_value=60))
+def test_a_shortened_text_fits(text, width):
+    short = shorten(text, width)
+    assert width_of(short) <= width
+    assert harmless(short) == short
+    assert width_of(padded(text, width)) == width
+
+
+def test_the_middle_is_left_out():
+    assert shorten("(drive red harbour market)", 15) == "(drive...arket)"
+    assert shorten("(drive red)", 11) == "(drive red)"
+    assert shorten("名前名前名前", 9) == "名...前"
+
+
+def test_a_megabyte_is_cut_without_looking_at_it_as_a_whole():
+    assert shorten("x" + "y\x1b" * 1_000_000 + "z", 20).startswith("xy\\x1by")
+    assert all(len(line) <= 80 for line in filled(f"instead of {'b' * 1_000_000} here", 80))
+
+
+def test_lists_are_broken_between_items():
+    lines = listed(["(at red harbour)", "(at blue mill)", NASTY], 30, indent=2)
+    assert lines[0] == "  (at red harbour),"
+    assert all(line.startswith("  ") and width_of(line) <= 30 for line in lines)
+    assert listed([], 30) == []
+
+
+@pytest.mark.parametrize("width", [24, 40, 80])
+def test_a_table_gives_way_in_its_flexible_column(width):
+    rows = [
+        ("task", "bugs", "remarks"),
+        ("a-very-long-name-of-a-problem.pddl", "12", "error"),
+        ("p", "3", ""),
+    ]
+    lines = table(rows, width)
+    assert max(map(len, lines)) <= width
+    assert [line.split()[1] for line in lines] == ["bugs", "12", "3"]
+    assert lines[0].index("bugs") + 4 == lines[1].index("12") + 2
