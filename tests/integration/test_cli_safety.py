@@ -31,7 +31,7 @@ def misstep(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.CompletedProcess(texts, code, out.getvalue(), err.getvalue())
 
 
-def answer(result: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+def answer(result: subprocess.CompletedProcess[str]) -> Any:
     assert result.stdout.count("\n") == 1, result.stderr
     return json.loads(result.stdout)
 
