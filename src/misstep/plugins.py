@@ -20,7 +20,7 @@ from misstep.support.suggest import did_you_mean
 
 # Options count or limit something; more than this means a typing error.
 _MAX_NUMBER = 2**31
-KINDS = ("search", "heuristic", "policy", "fuzzer", "bias", "oracle", "objective")
+KINDS = ("search", "heuristic", "policy", "fuzzer", "bias", "oracle", "objective", "teacher")
 
 T = TypeVar("T")
 
