@@ -154,9 +154,7 @@ def main() -> int:
     if data is None:
         print(NO_DATA)
         return 0
-    print(
-        f"{'domain':12s} {'PyTorch ms':>11s} {'native ms':>10s} {'2 threads':>10s} {'ratio':>6s} {'second':>7s}"
-    )
+    print("domain        PyTorch ms  native ms  2 threads  ratio  second")
     rows = []
     for domain in options.domains:
         row = measure(data / "ipc23-learning" / domain, options.repeats, with_torch=not options.no_torch)

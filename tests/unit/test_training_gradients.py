@@ -97,7 +97,7 @@ def test_gradients_against_finite_differences(case: Case, loss: str) -> None:
             / (2 * step)
             for step in (3e-3, 1e-2, 3e-2)
         ]
-        # Maxima and the activation have kinks, single precision has noise: one of the steps suffers from neither.
+        # Maxima have kinks, single precision has noise: one of the steps suffers from neither.
         error = min(abs(guess - expected) for guess in guesses)
         assert error <= 2e-3 * np.linalg.norm(gradient) + 1e-4
 

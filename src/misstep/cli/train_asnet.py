@@ -150,7 +150,7 @@ def _load(domain: Path, problems: list[Path]) -> "list[Task]":
 def _show(told: "Progress", *, quiet: bool) -> None:
     note(
         f"{told.run} epoch {told.epoch}: loss {told.loss:.4f}, trained {told.success_rate:.0%}, solves "
-        f"{told.solved}/{told.of}, {told.samples} states, {told.seconds:.0f} s, at most {told.left:.0f} s left",
+        f"{told.solved}/{told.of}, {told.samples} states, {told.seconds:.0f} s, {told.left:.0f} s left",
         quiet=quiet,
     )
     sys.stderr.flush()

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from misstep.errors import InputError
+from misstep.errors import InputError, LimitReached
 from misstep.formats.asnet_model import AsnetModel, Floats, Module
 from misstep.formats.asnet_policy import write_asnet
 from misstep.task import Task
 from misstep.training.asnet_checkpoint import Checkpoint
 from misstep.training.asnet_config import AsnetConfig
-from misstep.training.asnet_data import TrainingData, make_data
+from misstep.training.asnet_data import TimeUp, make_data
 from misstep.training.asnet_init import initial_model
 from misstep.training.asnet_run import EpochResult, TrainerState, TrainingRun, visit_runs
 from misstep.training.teacher_cache import TeacherCache, task_digest
@@ -110,6 +110,8 @@ class _Session:
             view, hidden=config.hidden, layers=config.layers, init=config.init, seed=config.seed
         )
         self.data = make_data(self.model, training, validation, config, cache=cache, report=report)
+        if max_seconds is not None:
+            self.data.deadline = start + max_seconds
         self.data.enumerate()
         self.runs = [
             run for number in range(config.runs) for run in self._runs(view_seed=config.seed + number)
@@ -121,8 +123,7 @@ class _Session:
         self.start = start
         if self.checkpoint.exists:
             self.before = self.checkpoint.load(self.runs, self.data, config=self.about)
-        else:
-            self._first_states()
+            self.data.deadline -= self.before
 
     def _runs(self, *, view_seed: int) -> list[TrainingRun]:
         """One run for each variant, all from the same first weights."""
@@ -141,7 +142,7 @@ class _Session:
         ]
 
     def _first_states(self) -> None:
-        """Before the first epoch untrained policies say what is labelled, and teachers the way from the start."""
+        """Labels before the first epoch: the initial states, and what an untrained policy visits."""
         data = self.data
         for number in range(data.num_training):
             data.visit(number, [data.tasks[number].initial_state], most=1)
@@ -160,12 +161,18 @@ class _Session:
     def work(self, progress: Callable[[Progress], None]) -> TrainingResult:
         """Epoch by epoch, the runs in turns; the worse half ends at fixed epochs."""
         limit = None
-        while limit is None and any(run.alive for run in self.runs):
-            for run in self._turn():
-                if self.max_seconds is not None and self.seconds >= self.max_seconds and self._has_models():
-                    limit = "seconds"
-                    break
-                self._epoch(run, progress)
+        try:
+            if not self._has_models():
+                self._first_states()
+            while any(run.alive for run in self.runs):
+                for run in self._turn():
+                    if time.monotonic() >= self.data.deadline:
+                        raise TimeUp
+                    self._epoch(run, progress)
+        except TimeUp:
+            limit = "seconds"
+        if not self._has_models():
+            raise LimitReached(f"no epoch ended within {self.max_seconds:g} seconds; allow more", "seconds")
         return self._finish(limit)
 
     def _turn(self) -> list[TrainingRun]:
@@ -175,7 +182,7 @@ class _Session:
         return [run for run in alive if run.epoch == least]
 
     def _has_models(self) -> bool:
-        return any(run.epoch > 0 for run in self.runs)
+        return any(run.best is not None for run in self.runs)
 
     def _epoch(self, run: TrainingRun, progress: Callable[[Progress], None]) -> None:
         best_before = run.best

@@ -35,7 +35,7 @@ class AsnetConfig:
     runs: int = 2
     """How many runs of each variant, with seeds of their own, go side by side."""
     trial_epochs: int = 12
-    """After so many epochs the worse half of the runs ends; after twice as many half of the rest; and so on."""
+    """After so many epochs the worse half of the runs ends; after twice as many half of the rest, ..."""
     epochs: int = 120
     batches: int = 500
     """Minibatches an epoch."""
@@ -116,7 +116,7 @@ def make_config(recipe: Recipe, **options: object) -> AsnetConfig:
             init="normal",
             task_power=1.0,
             max_states=0,
-            teacher_expansions=100_000,
+            teacher_expansions=20_000,
             labels="plan",
             max_new_states=10**9,
             solved_epochs=20,

@@ -1,5 +1,6 @@
 """The tasks that an ASNet is trained and validated on, and the labelled states of its pool."""
 
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -14,6 +15,10 @@ from misstep.task import Task
 from misstep.training.asnet_config import AsnetConfig
 from misstep.training.labels import Labeller, Regrets, Sample
 from misstep.training.teacher_cache import TeacherCache
+
+
+class TimeUp(Exception):
+    """The time was up in the middle of an epoch, which is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,8 @@ class TrainingData:
     config: AsnetConfig
     cache: TeacherCache | None = None
     report: Callable[[str], None] = lambda _: None
+    deadline: float = float("inf")
+    """By time.monotonic(): teachers are not asked after it; TimeUp is raised instead."""
     entries: list[PoolEntry] = field(default_factory=list)
     """What teachers labelled, in order; enumerated states are not among them."""
     enumerated: list[int | None] = field(default_factory=list)
@@ -71,6 +78,8 @@ class TrainingData:
                 break
             if state in self._seen[task] or self.tasks[task].is_goal(state):
                 continue
+            if time.monotonic() >= self.deadline:
+                raise TimeUp
             asked += 1
             self._seen[task].add(state)
             labeller = self._labeller(task)

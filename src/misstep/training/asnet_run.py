@@ -88,13 +88,13 @@ class TrainingRun:
             task_power=config.task_power,
         )
         self.state = TrainerState(*trainer.state())
-        self.epoch += 1
         self.recent = [*self.recent[1 - config.average :], self.state.parameters][-config.average :]
         model = np.mean(self.recent, axis=0, dtype=np.float64).astype(np.float32)
         runs = data.run(model, range(len(data.tasks)))
         training, validation = runs[: data.num_training], runs[data.num_training :]
         solved = Score.of(training)
         new_states = visit_runs(data, training)
+        self.epoch += 1  # From here on nothing can end the epoch early.
         rate = solved.solved / data.num_training
         score = Score.of(validation) if validation else solved
         self._remember(score, rate, config)

@@ -13,7 +13,7 @@ from misstep.training.teachers import Answer
 
 
 class TeacherCache:
-    """A SQLite file of answers. Several processes may use it; what a killed one had not written is asked again."""
+    """A SQLite file of answers, which several processes may use at once."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -1,4 +1,4 @@
-"""Teachers: parts that plan from a state, so that a policy can learn from the plan. Nothing they say is trusted."""
+"""Teachers: parts that plan from a state, so that a policy learns from the plan. They are not trusted."""
 
 import shlex
 import tempfile
