@@ -9,6 +9,7 @@ What is finished is not done again, and a killed run goes on where it was.
 import argparse
 import json
 import sys
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -58,7 +59,10 @@ def solved_tasks(model: Path, tasks: Sequence[misstep.Task]) -> list[int | None]
         return list(threads.map(steps, tasks))
 
 
-def run_one(domain: Path, recipe: str, seed: int, seconds: float, out: Path) -> dict[str, object]:
+def run_one(
+    domain: Path, recipe: str, seed: int, seconds: float, threads: int, out: Path
+) -> dict[str, object]:
+    start = time.process_time()
     problems = sorted((domain / "training" / "easy").glob("*.pddl"))
     training = load_all(domain, problems[:NUM_TRAINING])
     validation = load_all(domain, problems[NUM_TRAINING:][-NUM_VALIDATION:])
@@ -74,7 +78,7 @@ def run_one(domain: Path, recipe: str, seed: int, seconds: float, out: Path) -> 
     result = train_asnet(
         training,
         validation,
-        make_config(cast(Literal["best", "published"], recipe), seed=seed),
+        make_config(cast(Literal["best", "published"], recipe), seed=seed, threads=threads),
         out=out,
         cache=out.parent / f"{domain.name}.sqlite",
         max_seconds=seconds,
@@ -93,6 +97,7 @@ def run_one(domain: Path, recipe: str, seed: int, seconds: float, out: Path) -> 
         "validation": result.solved,
         "epochs": result.epochs,
         "seconds": round(result.seconds, 1),
+        "cpu_seconds": round(time.process_time() - start, 1),
         "warnings": sorted(heard),
     }
 
@@ -104,6 +109,7 @@ def main() -> int:
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--recipe", choices=("best", "published"), default="best")
     parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     data = data_folder()
     if data is None:
@@ -117,7 +123,9 @@ def main() -> int:
             file = options.out / f"{name}.json"
             if not file.is_file():
                 folder = data / "ipc23-learning" / domain
-                row = run_one(folder, options.recipe, seed, options.seconds, options.out / name)
+                row = run_one(
+                    folder, options.recipe, seed, options.seconds, options.threads, options.out / name
+                )
                 file.write_text(json.dumps(row) + "\n", encoding="utf-8")
             row = json.loads(file.read_text(encoding="utf-8"))
             solved.append(row["solved"])

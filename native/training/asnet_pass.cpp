@@ -41,13 +41,8 @@ void AsnetPass::first_layer() {
     for (std::size_t row = 0; row < used_rows_.size(); ++row) {
         const auto& module = layout_.first[at(shared_.rows.group(used_rows_[row]))];
         const std::vector<float>& inputs = shared_.rows.value(used_rows_[row]);
-        float* sum = rows_.row(row);
-        std::copy_n(weights_.plain + module.bias, width_, sum);
-        for (std::size_t i = 0; i < inputs.size(); ++i) {
-            if (inputs[i] == 0) continue;
-            const float* weights = weights_.plain + module.weights + i * width_;
-            for (std::size_t c = 0; c < width_; ++c) sum[c] += inputs[i] * weights[c];
-        }
+        kernels_.first(inputs.data(), static_cast<int>(inputs.size()), weights_.plain + module.weights,
+                       weights_.plain + module.bias, rows_.row(row));
     }
     kernels_.forward.activate(rows_.data(), identity_.data(), static_cast<Index>(used_rows_.size()));
     std::fill_n(d_rows_.data(), used_rows_.size() * width_, 0.0F);

@@ -124,13 +124,8 @@ void AsnetPass::first_layer_back() {
     for (std::size_t row = 0; row < used_rows_.size(); ++row) {
         const auto& module = layout_.first[at(shared_.rows.group(used_rows_[row]))];
         const std::vector<float>& inputs = shared_.rows.value(used_rows_[row]);
-        const float* d = d_rows_.row(row);
-        for (std::size_t c = 0; c < width_; ++c) gradient_[module.bias + c] += d[c];
-        for (std::size_t i = 0; i < inputs.size(); ++i) {
-            if (inputs[i] == 0) continue;
-            float* target = gradient_ + module.weights + i * width_;
-            for (std::size_t c = 0; c < width_; ++c) target[c] += inputs[i] * d[c];
-        }
+        kernels_.first_back(inputs.data(), static_cast<int>(inputs.size()), d_rows_.row(row),
+                            gradient_ + module.weights, gradient_ + module.bias);
     }
 }
 

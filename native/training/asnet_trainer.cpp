@@ -1,7 +1,6 @@
 #include "training/asnet_trainer.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <numeric>
 
@@ -9,6 +8,8 @@
 
 namespace misstep {
 namespace {
+
+constexpr std::size_t kPiecesAnItem = 8;  // of the parameters: what a thread updates at a time
 
 AsnetDropout make_dropout(double share, std::uint64_t seed) {
     AsnetDropout result{};
@@ -98,13 +99,10 @@ double AsnetTrainer::train(std::size_t num_batches, const AsnetTrainingOptions& 
     for (std::size_t done = 0; done < num_batches; ++done) {
         if ((limit = watch.look()) != LimitHit::kNone) return loss / static_cast<double>(done);
         draw(options);
-        std::atomic<std::size_t> next{0};
-        crew_.run([&](int thread) {
-            for (std::size_t piece; (piece = next.fetch_add(1)) < kPieces;) {
-                AsnetDropout dropout = make_dropout(options.dropout, piece_seeds_[piece]);
-                losses_[piece] = pass(thread).run(pieces_[piece], {parameters_.data(), transposed_.data()},
-                                                  options.rule, dropout, gradients_[piece].data());
-            }
+        crew_.run(kPieces, [&](int thread, std::size_t piece) {
+            AsnetDropout dropout = make_dropout(options.dropout, piece_seeds_[piece]);
+            losses_[piece] = pass(thread).run(pieces_[piece], {parameters_.data(), transposed_.data()},
+                                              options.rule, dropout, gradients_[piece].data());
         });
         ++steps_;
         const double t = static_cast<double>(steps_);
@@ -116,10 +114,10 @@ double AsnetTrainer::train(std::size_t num_batches, const AsnetTrainingOptions& 
                             static_cast<float>(kBeta1),
                             static_cast<float>(kBeta2),
                             static_cast<float>(1 - options.weight_decay)};
-        crew_.run([&](int thread) {
-            for (std::size_t piece = static_cast<std::size_t>(thread); piece < layout_.pieces.size();
-                 piece += static_cast<std::size_t>(crew_.size()))
-                update(piece, step, adam);
+        const std::size_t num_parts = (layout_.pieces.size() + kPiecesAnItem - 1) / kPiecesAnItem;
+        crew_.run(num_parts, [&](int, std::size_t part) {
+            const std::size_t end = std::min((part + 1) * kPiecesAnItem, layout_.pieces.size());
+            for (std::size_t piece = part * kPiecesAnItem; piece < end; ++piece) update(piece, step, adam);
         });
         loss +=
             std::accumulate(std::begin(losses_), std::end(losses_), 0.0) / static_cast<double>(options.batch);

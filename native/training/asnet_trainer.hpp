@@ -56,7 +56,7 @@ class AsnetTrainer {
                  std::uint64_t random_state);
 
   private:
-    static constexpr std::size_t kPieces = 8;  // of a minibatch; so many threads can work at it
+    static constexpr std::size_t kPieces = 4;  // of a minibatch; so many threads can work at it
 
     struct Stored {
         std::size_t state, labels, num_labels;

@@ -27,6 +27,11 @@ struct AsnetTrainingKernels {
     void (*pool_back)(const float* in, const std::int32_t* row, const std::int32_t* group_start,
                       const std::int32_t* members, const std::int32_t* groups, const float* out,
                       const float* d_out, float* d_in, std::int32_t n);
+    // out = bias + sum of inputs[i] * weights row i.
+    void (*first)(const float* inputs, int num_inputs, const float* weights, const float* bias, float* out);
+    // d_weights row i += inputs[i] * d_out; d_bias += d_out.
+    void (*first_back)(const float* inputs, int num_inputs, const float* d_out, float* d_weights,
+                       float* d_bias);
     // AsnetKernels::combine and ::activate, then dropout.
     void (*combine)(const float* own, const std::int32_t* row, const float* in, const std::int32_t* parts,
                     const std::int32_t* part_start, int num_parts, float* out, const std::int32_t* which,

@@ -1,6 +1,5 @@
 #include "training/crew.hpp"
 
-#include <exception>
 #include <utility>
 
 namespace misstep {
@@ -8,16 +7,12 @@ namespace {
 
 // Rounds take a fraction of a millisecond, less than the system takes to wake a thread: look for a while
 // before going to sleep.
-constexpr int kLooks = 20000;
+constexpr int kLooks = 4000;
 
-void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
-    for (int i = 0; i < kLooks; ++i) {
-        if (value.load(std::memory_order_acquire) != old) return;
+void pause() {
 #if defined(__x86_64__)
-        __builtin_ia32_pause();
+    __builtin_ia32_pause();
 #endif
-    }
-    value.wait(old, std::memory_order_acquire);
 }
 
 }  // namespace
@@ -29,38 +24,64 @@ Crew::Crew(int num_threads) : errors_(static_cast<std::size_t>(num_threads)) {
 
 Crew::~Crew() {
     ends_.store(true);
-    round_.fetch_add(1, std::memory_order_release);
-    round_.notify_all();
+    state_.fetch_add(kRound);
+    state_.notify_all();
     for (std::thread& thread : threads_) thread.join();
 }
 
-void Crew::run(const std::function<void(int)>& work) {
+void Crew::run(std::size_t num_items, const std::function<void(int, std::size_t)>& work) {
     work_ = &work;
-    working_.store(static_cast<std::uint32_t>(threads_.size()), std::memory_order_relaxed);
-    round_.fetch_add(1, std::memory_order_release);
-    if (!threads_.empty()) round_.notify_all();
-    do_work(0);
-    for (std::uint32_t left; (left = working_.load(std::memory_order_acquire)) > 0;)
-        wait_while(working_, left);
+    num_items_ = num_items;
+    next_.store(0, std::memory_order_relaxed);
+    if (!threads_.empty()) {
+        state_.store((state_.load(std::memory_order_relaxed) + kRound) | kOpen, std::memory_order_release);
+        state_.notify_all();
+    }
+    take_items(0);
+    std::uint64_t state = state_.fetch_and(~kOpen, std::memory_order_acq_rel) & ~kOpen;
+    for (int looks = 0; (state & (kOpen - 1)) != 0; state = state_.load(std::memory_order_acquire)) {
+        if (++looks < kLooks)
+            pause();
+        else
+            state_.wait(state, std::memory_order_acquire);
+    }
     for (std::exception_ptr& error : errors_)
         if (error) std::rethrow_exception(std::exchange(error, nullptr));
 }
 
+// The state of a round that is open or was, after the one that was seen.
+std::uint64_t Crew::wait_for_round(std::uint64_t seen) const {
+    std::uint64_t state = state_.load(std::memory_order_acquire);
+    for (int looks = 0; state / kRound == seen; state = state_.load(std::memory_order_acquire)) {
+        if (++looks < kLooks)
+            pause();
+        else
+            state_.wait(state, std::memory_order_acquire);
+    }
+    return state;
+}
+
 void Crew::serve(int number) {
-    std::uint32_t seen = 0;
+    std::uint64_t seen = 0;
     while (true) {
-        wait_while(round_, seen);
-        ++seen;
+        std::uint64_t state = wait_for_round(seen);
+        seen = state / kRound;
         if (ends_.load()) return;
-        do_work(number);
-        working_.fetch_sub(1, std::memory_order_release);
-        working_.notify_one();
+        // Joins where the round is still open; the caller cannot go on while anybody is in it.
+        while ((state & kOpen) != 0 && state / kRound == seen) {
+            if (!state_.compare_exchange_weak(state, state + 1, std::memory_order_acq_rel)) continue;
+            take_items(number);
+            state_.fetch_sub(1, std::memory_order_acq_rel);
+            state_.notify_all();
+            break;
+        }
     }
 }
 
-void Crew::do_work(int number) {
+void Crew::take_items(int number) {
     try {
-        (*work_)(number);
+        for (std::size_t item; (item = next_.fetch_add(1, std::memory_order_relaxed)) < num_items_;)
+            (*work_)(number, item);
     } catch (...) {
         errors_[static_cast<std::size_t>(number)] = std::current_exception();
     }

@@ -1,4 +1,4 @@
-// A few threads that do the same work together, again and again, with little time in between.
+// A few threads that help with the same work, again and again, with little time in between.
 #pragma once
 
 #include <atomic>
@@ -10,6 +10,8 @@
 
 namespace misstep {
 
+// Work is given in items that threads take one by one. Whoever comes takes part: a helper that the system
+// does not let run in time is not waited for, so that a busy machine costs no more than the helper.
 class Crew {
   public:
     // The caller is one of the threads.
@@ -18,18 +20,22 @@ class Crew {
     Crew& operator=(const Crew&) = delete;
     ~Crew();
 
-    int size() const { return static_cast<int>(threads_.size()) + 1; }
-    // Calls work(0), ..., work(size() - 1), each on a thread of its own, and waits for all. The first
-    // exception is thrown here.
-    void run(const std::function<void(int)>& work);
+    // Calls work(thread, item) for every item once, and waits until all are done. The first exception is
+    // thrown here.
+    void run(std::size_t num_items, const std::function<void(int, std::size_t)>& work);
 
   private:
-    void serve(int number);
-    void do_work(int number);
+    static constexpr std::uint64_t kOpen = 1ULL << 31;  // helpers may join; the round above, how many below
+    static constexpr std::uint64_t kRound = 1ULL << 32;
 
-    const std::function<void(int)>* work_ = nullptr;
-    std::atomic<std::uint32_t> round_{0};
-    std::atomic<std::uint32_t> working_{0};
+    void serve(int number);
+    void take_items(int number);
+    std::uint64_t wait_for_round(std::uint64_t seen) const;
+
+    const std::function<void(int, std::size_t)>* work_ = nullptr;
+    std::size_t num_items_ = 0;
+    std::atomic<std::size_t> next_{0};
+    std::atomic<std::uint64_t> state_{0};
     std::atomic<bool> ends_{false};
     std::vector<std::exception_ptr> errors_;
     std::vector<std::thread> threads_;

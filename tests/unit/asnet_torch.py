@@ -139,7 +139,7 @@ class TorchAsnet:
             made = []
             for a, (weights, bias) in enumerate(self.actions[layer + 1]):
                 own = ops[batch.op_start[a] : batch.op_start[a + 1]]
-                read = padded[batch.slots[a]].reshape(len(own), -1)
+                read = padded[batch.slots[a]].flatten(1)
                 out = torch.cat((read, own), dim=1) @ weights + bias
                 made.append(out if last else self._drop(elu(out)))
             ops = torch.cat(made)

@@ -165,7 +165,7 @@ def test_out_that_cannot_be_written(tasks: list[misstep.Task], tmp_path: Path) -
 
 
 def test_the_published_recipe_learns_ferry(tasks: list[misstep.Task], tmp_path: Path) -> None:
-    config = make_config("published", epochs=6, batches=100, teacher_expansions=5000)
+    config = make_config("published", epochs=6, batches=100, init="xavier")
     result = train_asnet(tasks, (), config, out=tmp_path)
     assert result.success_rate == 1.0
     lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from misstep.errors import InputError, LimitReached
 from misstep.formats.asnet_model import AsnetModel, Floats, Module
 from misstep.formats.asnet_policy import write_asnet
@@ -197,11 +199,22 @@ class _Session:
         progress(told)
 
     def _drop_worse(self) -> None:
-        """After trial_epochs the better half goes on, after twice as many the better half of these, ..."""
+        """After trial_epochs the better half goes on, after twice as many the better half of these, ...
+
+        Runs that learn exactly the same, because their labels do not differ, end but for one; and where a run
+        has nothing left to learn all end.
+        """
+        if any(run.is_perfect(self.config) for run in self.runs):
+            for run in self.runs:
+                run.alive = False
         alive = [run for run in self.runs if run.alive]
         epochs = {run.epoch for run in alive}
         if len(alive) < 2 or len(epochs) > 1:
             return
+        for at, run in enumerate(alive):
+            same = (np.array_equal(run.state.parameters, other.state.parameters) for other in alive[:at])
+            run.alive = not any(same)
+        alive = [run for run in alive if run.alive]
         trial, epoch = self.config.trial_epochs, epochs.pop()
         while trial < epoch:
             trial *= 2

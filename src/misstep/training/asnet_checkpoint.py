@@ -51,6 +51,7 @@ class Checkpoint:
                     "best": None if run.best is None else asdict(run.best),
                     "best_epoch": run.best_epoch,
                     "solved_epochs": run.solved_epochs,
+                    "perfect_epochs": run.perfect_epochs,
                     "alive": run.alive,
                     "recent": len(run.recent),
                 }
@@ -88,7 +89,7 @@ class Checkpoint:
                 )
                 run.recent = [arrays[f"{number}.recent.{age}"] for age in range(about["recent"])]
                 run.best = None if about["best"] is None else Score(**about["best"])
-                for name in ("epoch", "best_epoch", "solved_epochs", "alive"):
+                for name in ("epoch", "best_epoch", "solved_epochs", "perfect_epochs", "alive"):
                     setattr(run, name, about[name])
             return float(whole["seconds"])
         except (KeyError, ValueError, TypeError) as error:

@@ -67,6 +67,8 @@ class AsnetConfig:
     """Training ends after so many epochs in a row in which every training task was solved."""
     patience: int = 40
     """A run ends after so many epochs without a better validation result."""
+    perfect_epochs: int = 10
+    """Training ends after so many epochs in a row of one run in which every validation task was solved."""
     average: int = 8
     """Models are the mean of the parameters of the last so many epochs; 1: the last alone."""
     seed: int = 0
@@ -90,6 +92,7 @@ class AsnetConfig:
             "teacher_expansions": (1, 2**40),
             "max_steps": (1, 10**7),
             "patience": (1, 10**6),
+            "perfect_epochs": (1, 10**6),
             "average": (1, 1000),
             "threads": (1, 64),
         }
@@ -121,6 +124,7 @@ def make_config(recipe: Recipe, **options: object) -> AsnetConfig:
             max_new_states=10**9,
             solved_epochs=20,
             patience=300,
+            perfect_epochs=300,
             average=1,
         )
     known = {field.name for field in fields(AsnetConfig)}

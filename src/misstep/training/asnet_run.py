@@ -65,6 +65,8 @@ class TrainingRun:
     best_epoch: int = 0
     solved_epochs: int = 0
     """Epochs in a row in which every training task was solved."""
+    perfect_epochs: int = 0
+    """The same for the validation tasks."""
     alive: bool = True
 
     def advance(self, data: TrainingData) -> EpochResult:
@@ -97,16 +99,24 @@ class TrainingRun:
         self.epoch += 1  # From here on nothing can end the epoch early.
         rate = solved.solved / data.num_training
         score = Score.of(validation) if validation else solved
-        self._remember(score, rate, config)
+        self._remember(score, rate, config, perfect=score.solved == len(validation or training))
         return EpochResult(loss, rate, score, model, new_states)
 
-    def _remember(self, score: Score, success_rate: float, config: AsnetConfig) -> None:
+    def _remember(self, score: Score, success_rate: float, config: AsnetConfig, *, perfect: bool) -> None:
         self.solved_epochs = self.solved_epochs + 1 if success_rate >= 0.999 else 0
+        self.perfect_epochs = self.perfect_epochs + 1 if perfect else 0
         if self.best is None or score > self.best:
             self.best, self.best_epoch = score, self.epoch
-        solved_enough = config.solved_epochs is not None and self.solved_epochs >= config.solved_epochs
-        if self.epoch >= config.epochs or solved_enough or self.epoch - self.best_epoch >= config.patience:
-            self.alive = False
+        self.alive = not (
+            self.epoch >= config.epochs
+            or self.is_perfect(config)
+            or self.epoch - self.best_epoch >= config.patience
+        )
+
+    def is_perfect(self, config: AsnetConfig) -> bool:
+        """Whether nothing is left to be learned from the tasks at hand."""
+        solved = config.solved_epochs is not None and self.solved_epochs >= config.solved_epochs
+        return solved or self.perfect_epochs >= config.perfect_epochs
 
 
 def rate_at(config: AsnetConfig, epoch: int) -> float:
