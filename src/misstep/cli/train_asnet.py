@@ -1,6 +1,7 @@
 """`misstep train asnet`: an ASNet from scratch on tasks of one domain."""
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -14,9 +15,48 @@ from misstep.cli.output import emit_json, note, warn
 if TYPE_CHECKING:
     from misstep.task import Task
     from misstep.training.asnet import Progress
+    from misstep.training.asnet_config import AsnetConfig
 
 Count = Number(gt=0, lt=MAX_COUNT)
 Share = Number(gte=0, lt=1)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class AsnetOptions:
+    """What the recipe decides where nothing is said."""
+
+    layers: Annotated[int | None, Parameter(validator=Count, help="Predicate layers.")] = None
+    hidden: Annotated[int | None, Parameter(validator=Count, help="Channels of a hidden vector.")] = None
+    epochs: Annotated[int | None, Parameter(validator=Count, help="At most so many.")] = None
+    batches: Annotated[int | None, Parameter(validator=Count, help="Minibatches an epoch.")] = None
+    rate: Annotated[float | None, Parameter(validator=Number(gt=0), help="Learning rate at first.")] = None
+    dropout: Annotated[float | None, Parameter(validator=Share, help="Share of values that fall out.")] = None
+    weight_decay: Annotated[
+        float | None, Parameter(validator=Share, help="By which parameters shrink at every update.")
+    ] = None
+    teachers: Annotated[
+        tuple[str, ...] | None,
+        Parameter(name="--teacher", negative="", help="Such as astar or greedy; repeatable."),
+    ] = None
+    teacher_expansions: Annotated[
+        int | None,
+        Parameter(name="--expansions", validator=Count, help="What one call of a teacher may expand."),
+    ] = None
+    max_states: Annotated[
+        int | None,
+        Parameter(validator=Number(gte=0), help="Tasks with at most so many states are labelled exactly."),
+    ] = None
+    threads: Annotated[
+        int | None, Parameter(validator=Number(gte=1, lte=64), help="They never change the result.")
+    ] = None
+
+    def config(self, recipe: Literal["best", "published"], seed: int) -> "AsnetConfig":
+        """The recipe with these options."""
+        from misstep.training.asnet_config import make_config
+
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        return make_config(recipe, seed=seed, **given)
 
 
 def train_asnet(
@@ -37,34 +77,10 @@ def train_asnet(
         float | None, Parameter(validator=Number(gt=0, lt=MAX_SECONDS), help="Time for everything.")
     ] = None,
     seed: Annotated[int, Parameter(validator=Number(gte=0, lt=2**32), help="Same seed, same weights.")] = 0,
-    layers: Annotated[int | None, Parameter(validator=Count, help="Predicate layers.")] = None,
-    hidden: Annotated[int | None, Parameter(validator=Count, help="Channels of a hidden vector.")] = None,
-    epochs: Annotated[int | None, Parameter(validator=Count, help="At most so many.")] = None,
-    batches: Annotated[int | None, Parameter(validator=Count, help="Minibatches an epoch.")] = None,
-    rate: Annotated[float | None, Parameter(validator=Number(gt=0), help="Learning rate at first.")] = None,
-    dropout: Annotated[
-        float | None, Parameter(validator=Share, help="Share of values that fall out.")
-    ] = None,
-    weight_decay: Annotated[
-        float | None, Parameter(validator=Share, help="By which parameters shrink at every update.")
-    ] = None,
-    teacher: Annotated[
-        tuple[str, ...],
-        Parameter(name="--teacher", negative="", help="Such as astar or greedy; repeatable."),
-    ] = (),
-    expansions: Annotated[
-        int | None, Parameter(validator=Count, help="What one call of a teacher may expand.")
-    ] = None,
-    max_states: Annotated[
-        int | None,
-        Parameter(validator=Number(gte=0), help="Tasks with at most so many states are labelled exactly."),
-    ] = None,
     cache: Annotated[
         Path | None, Parameter(help="File with teachers' answers, to be shared between trainings.")
     ] = None,
-    threads: Annotated[
-        int, Parameter(validator=Number(gte=1, lte=64), help="They never change the result.")
-    ] = 2,
+    options: AsnetOptions = AsnetOptions(),  # noqa: B008
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
@@ -73,30 +89,8 @@ def train_asnet(
     Example: misstep train asnet domain.pddl train/ --validation larger/ --out ferry --seconds 600
     """
     from misstep.training.asnet import train_asnet as learn
-    from misstep.training.asnet_config import make_config
 
-    chosen = {
-        "layers": layers,
-        "hidden": hidden,
-        "epochs": epochs,
-        "batches": batches,
-        "rate": rate,
-        "dropout": dropout,
-        "weight_decay": weight_decay,
-        "teachers": teacher or None,
-        "teacher_expansions": expansions,
-        "max_states": max_states,
-    }
-    given = {name: value for name, value in chosen.items() if value is not None}
-    config = make_config(recipe, seed=seed, threads=threads, **given)
-    silent = quiet or json
-    heard: set[str] = set()
-
-    def report(text: str) -> None:
-        if text not in heard:
-            heard.add(text)
-            warn([text])
-
+    config = options.config(recipe, seed)
     _check_writable(out)
     result = learn(
         _load(domain, problems),
@@ -105,17 +99,28 @@ def train_asnet(
         out=out,
         cache=cache,
         max_seconds=seconds,
-        progress=lambda told: _show(told, quiet=silent),
-        report=report,
+        progress=lambda told: _show(told, quiet=quiet or json),
+        report=_Once(),
     )
     if json:
         emit_json(result.as_json())
-    else:
-        of = len(validation or []) and "validation"
-        note(f"{result.epochs} epochs in {result.seconds:.0f} s", quiet=quiet)
-        print(f"asnet:{result.final}")
-        note(f"it solves {result.solved} {of or 'training'} tasks", quiet=quiet)
+        return ExitCode.NOTHING_FOUND
+    note(f"{result.epochs} epochs in {result.seconds:.0f} s", quiet=quiet)
+    note(f"solves {result.solved} {'validation' if validation else 'training'} tasks", quiet=quiet)
+    print(f"asnet:{result.final}")
     return ExitCode.NOTHING_FOUND
+
+
+class _Once:
+    """Warns of a thing once, however often it happens."""
+
+    def __init__(self) -> None:
+        self._heard: set[str] = set()
+
+    def __call__(self, text: str) -> None:
+        if text not in self._heard:
+            self._heard.add(text)
+            warn([text])
 
 
 def _check_writable(out: Path) -> None:

@@ -126,6 +126,7 @@ class _Session:
         if self.checkpoint.exists:
             self.before = self.checkpoint.load(self.runs, self.data, config=self.about)
             self.data.deadline -= self.before
+            self._tidy_log()
 
     def _runs(self, *, view_seed: int) -> list[TrainingRun]:
         """One run for each variant, all from the same first weights."""
@@ -284,28 +285,39 @@ class _Session:
         except OSError as error:
             raise InputError(f"{self.out}: the log cannot be written: {error.strerror}; make room") from None
 
+    def _tidy_log(self) -> None:
+        """Leaves lines out that no checkpoint knows of: they will come again."""
+        known = {(run.name, epoch) for run in self.runs for epoch in range(1, run.epoch + 1)}
+        log = self.out / "log.jsonl"
+        kept = []
+        for line in log.read_text(encoding="utf-8").splitlines():
+            try:
+                told = json.loads(line)
+            except ValueError:  # half a line, where the session was killed
+                continue
+            if (told["run"], told["epoch"]) in known:
+                kept.append(line + "\n")
+        log.write_text("".join(kept), encoding="utf-8")
+
     def _finish(self, limit: str | None) -> TrainingResult:
-        best = max((run for run in self.runs if run.best is not None), key=lambda run: run.best or run)
+        score, number = max((run.best, -at) for at, run in enumerate(self.runs) if run.best is not None)
+        best = self.runs[-number]
         name = f"{best.name}-best.asnet"
         final = self.out / "final.asnet"
         new = self.out / ".final.asnet.new"
-        new.write_bytes((self.out / "models" / name).read_bytes())
-        new.replace(final)
+        try:
+            new.write_bytes((self.out / "models" / name).read_bytes())
+            new.replace(final)
+        except OSError as error:
+            raise InputError(
+                f"{final}: cannot be written: {error.strerror}; make room and try again"
+            ) from None
         return TrainingResult(
             epochs=sum(run.epoch for run in self.runs),
             final=final,
             models=self.out / "models",
-            success_rate=self._success_rate(best),
-            solved=best.best.solved if best.best is not None else 0,
+            success_rate=best.best_success_rate,
+            solved=score.solved,
             seconds=self.seconds,
             limit=limit,
         )
-
-    def _success_rate(self, best: TrainingRun) -> float:
-        """Of the chosen epoch, from the log."""
-        rate = 0.0
-        for line in (self.out / "log.jsonl").read_text(encoding="utf-8").splitlines():
-            told = json.loads(line)
-            if told["run"] == best.name and told["epoch"] == best.best_epoch:
-                rate = told["success_rate"]
-        return rate

@@ -50,6 +50,7 @@ class Checkpoint:
                     "epoch": run.epoch,
                     "best": None if run.best is None else asdict(run.best),
                     "best_epoch": run.best_epoch,
+                    "best_success_rate": run.best_success_rate,
                     "solved_epochs": run.solved_epochs,
                     "perfect_epochs": run.perfect_epochs,
                     "alive": run.alive,
@@ -83,13 +84,22 @@ class Checkpoint:
             self._load_pool(data, whole["pool"])
             for number, (run, about) in enumerate(zip(runs, whole["runs"], strict=True)):
                 run.state = TrainerState(
-                    *(arrays[f"{number}.{name}"] for name in ("parameters", "means", "squares")),
+                    arrays[f"{number}.parameters"],
+                    arrays[f"{number}.means"],
+                    arrays[f"{number}.squares"],
                     about["steps"],
                     int(about["random_state"]),
                 )
                 run.recent = [arrays[f"{number}.recent.{age}"] for age in range(about["recent"])]
                 run.best = None if about["best"] is None else Score(**about["best"])
-                for name in ("epoch", "best_epoch", "solved_epochs", "perfect_epochs", "alive"):
+                for name in (
+                    "epoch",
+                    "best_epoch",
+                    "best_success_rate",
+                    "solved_epochs",
+                    "perfect_epochs",
+                    "alive",
+                ):
                     setattr(run, name, about[name])
             return float(whole["seconds"])
         except (KeyError, ValueError, TypeError) as error:

@@ -63,6 +63,7 @@ class TrainingRun:
     """Parameters after the last epochs, which are averaged."""
     best: Score | None = None
     best_epoch: int = 0
+    best_success_rate: float = 0.0
     solved_epochs: int = 0
     """Epochs in a row in which every training task was solved."""
     perfect_epochs: int = 0
@@ -91,7 +92,7 @@ class TrainingRun:
         )
         self.state = TrainerState(*trainer.state())
         self.recent = [*self.recent[1 - config.average :], self.state.parameters][-config.average :]
-        model = np.mean(self.recent, axis=0, dtype=np.float64).astype(np.float32)
+        model = np.stack(self.recent).mean(axis=0, dtype=np.float64).astype(np.float32)
         runs = data.run(model, range(len(data.tasks)))
         training, validation = runs[: data.num_training], runs[data.num_training :]
         solved = Score.of(training)
@@ -106,7 +107,7 @@ class TrainingRun:
         self.solved_epochs = self.solved_epochs + 1 if success_rate >= 0.999 else 0
         self.perfect_epochs = self.perfect_epochs + 1 if perfect else 0
         if self.best is None or score > self.best:
-            self.best, self.best_epoch = score, self.epoch
+            self.best, self.best_epoch, self.best_success_rate = score, self.epoch, success_rate
         self.alive = not (
             self.epoch >= config.epochs
             or self.is_perfect(config)

@@ -125,7 +125,7 @@ def _names(plan: Sequence[_core.Action]) -> tuple[str, ...]:
 
 def replayed(task: Task, state: _core.State, names: Sequence[str]) -> list[_core.Action]:
     """The actions of a plan; InputError where they are none of the task or do not lead to a goal."""
-    plan = []
+    plan: list[_core.Action] = []
     for name in names:
         # The translator may split an action into several of the same name: any that is applicable will do.
         fits = [action for action in task.applicable(state) if action.name == name]
