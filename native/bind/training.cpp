@@ -317,8 +317,7 @@ void bind_training(nb::module_& m) {
             "Goes on from what state() told.")
         .def_prop_ro(
             "parameters", [](const TrainerObject& t) { return to_numpy(t.trainer.parameters()); },
-            nb::rv_policy::move,
-            nb::sig("def parameters(self) -> numpy.typing.NDArray[numpy.float32]"))
+            nb::rv_policy::move, nb::sig("def parameters(self) -> numpy.typing.NDArray[numpy.float32]"))
         .def("modules", &modules, nb::arg("parameters"),
              nb::sig("def modules(self, parameters: numpy.typing.NDArray[numpy.float32]) -> tuple["
                      "list[list[tuple[numpy.typing.NDArray[numpy.float32], "
