@@ -34,7 +34,7 @@ class AsnetConfig:
     variants: tuple[Variant, ...] = (Variant(), Variant(max_regret=1))
     runs: int = 2
     """How many runs of each variant, with seeds of their own, go side by side."""
-    trial_epochs: int = 12
+    trial_epochs: int = 6
     """After so many epochs the worse half of the runs ends; after twice as many half of the rest, ..."""
     epochs: int = 120
     batches: int = 500
