@@ -1,5 +1,6 @@
 """Training ASNets: determinism over threads, resuming, the optimiser, refusals."""
 
+import errno
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import misstep
-from misstep.errors import InputError
+from misstep.errors import InputError, LimitReached
 from misstep.formats.asnet_policy import read_asnet
 from misstep.policies.asnet import Asnet
 from misstep.training.asnet import Progress, train_asnet
@@ -162,6 +163,40 @@ def test_out_that_cannot_be_written(tasks: list[misstep.Task], tmp_path: Path) -
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be written"):
         train_asnet(tasks[:1], (), QUICK, out=tmp_path / "file")
+
+
+@pytest.mark.parametrize("what", ["asnet.write_asnet", "asnet_checkpoint.write_safetensors"])
+def test_a_full_disk_loses_nothing(
+    tasks: list[misstep.Task], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    config = replace(QUICK, epochs=2)
+    whole = train_asnet(tasks[:2], (), config, out=tmp_path / "whole")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def progress(_: Progress) -> None:
+        monkeypatch.setattr(f"misstep.training.{what}", full)
+
+    with pytest.raises(InputError, match="No space left on device; make room"):
+        train_asnet(tasks[:2], (), config, out=tmp_path / "full", progress=progress)
+    monkeypatch.undo()
+    again = train_asnet(tasks[:2], (), config, out=tmp_path / "full")
+    assert again.final.read_bytes() == whole.final.read_bytes()
+
+
+def test_time_that_is_up(tasks: list[misstep.Task], tmp_path: Path) -> None:
+    with pytest.raises(LimitReached, match="no epoch ended within 1e-09 seconds"):
+        train_asnet(tasks[:1], (), QUICK, out=tmp_path / "a", max_seconds=1e-9)
+    with pytest.raises(KeyboardInterrupt):
+        train_asnet(tasks[:1], (), QUICK, out=tmp_path / "b", progress=interrupt)
+    result = train_asnet(tasks[:1], (), QUICK, out=tmp_path / "b", max_seconds=1e-9)
+    assert (result.limit, result.epochs) == ("seconds", 1)
+    assert result.final.is_file()
+
+
+def interrupt(_: Progress) -> None:
+    raise KeyboardInterrupt
 
 
 def test_the_published_recipe_learns_ferry(tasks: list[misstep.Task], tmp_path: Path) -> None:
