@@ -74,7 +74,10 @@ def train_asnet(
         Parameter(help="`best`: what measurement says; `published`: the loop of the published policies."),
     ] = "best",
     seconds: Annotated[
-        float | None, Parameter(validator=Number(gt=0, lt=MAX_SECONDS), help="Time for everything.")
+        float | None,
+        Parameter(
+            validator=Number(gt=0, lt=MAX_SECONDS), help="Time for training, after the tasks are loaded."
+        ),
     ] = None,
     seed: Annotated[int, Parameter(validator=Number(gte=0, lt=2**32), help="Same seed, same weights.")] = 0,
     cache: Annotated[

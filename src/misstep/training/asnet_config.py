@@ -49,17 +49,17 @@ class AsnetConfig:
     init: Literal["normal", "xavier"] = "xavier"
     task_power: float = 0.5
     """A task is drawn in proportion to its number of labelled states to this power."""
-    max_states: int = 200_000
+    max_states: int = 500_000
     """Tasks with at most so many states are enumerated and labelled exactly; 0: none."""
     max_samples: int = 20_000
     """So many states of an enumerated task are used, drawn evenly."""
     teachers: tuple[str, ...] = ("astar",)
     """Asked for tasks that are too large to enumerate."""
-    teacher_expansions: int = 2000
+    teacher_expansions: int = 1000
     """What one call of a teacher may expand."""
     labels: Labels = "successors"
     """`plan`: the actions along a teacher's plan. `successors`: every action by a call for its successor."""
-    max_new_states: int = 200
+    max_new_states: int = 20
     """So many visited states an epoch are labelled by teachers."""
     max_steps: int = 1000
     """A run of the policy ends after so many actions."""
