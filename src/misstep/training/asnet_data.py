@@ -87,11 +87,8 @@ class TrainingData:
             asked += 1
             self._seen[task].add(state)
             labeller = self._labeller(task)
-            if self.config.labels == "plan":
-                samples = labeller.along_plan(state)
-            else:
-                samples = labeller.by_successors(state)
-            for sample in samples:
+            ask = labeller.along_plan if self.config.labels == "plan" else labeller.by_successors
+            for sample in ask(state):
                 self._add(task, sample, is_new=sample.state == state or sample.state not in self._seen[task])
         return asked
 
