@@ -22,3 +22,4 @@ void bind_jani(nb::module_& m);
 void bind_mlp(nb::module_& m);
 void bind_dominance(nb::module_& m);
 void bind_bounds(nb::module_& m);
+void bind_training(nb::module_& m);

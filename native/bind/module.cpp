@@ -23,4 +23,5 @@ NB_MODULE(_core, m) {
     bind_mlp(m);
     bind_dominance(m);
     bind_bounds(m);
+    bind_training(m);
 }
