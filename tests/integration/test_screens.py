@@ -56,7 +56,6 @@ SCREENS: dict[str, tuple[str, ...]] = {
     "replay-changed": ("replay", "record", "9", "--policy", "heuristic:ff"),
     "replay-fixed": ("replay", "record", "17", "--policy", "python:perfect.py:best"),
     "shrink": ("shrink", "record", "14"),
-    "verify": ("verify", "record"),
     "run": ("run", *TASK, "--policy", "zoo:courier"),
     "run-loop": ("run", *TASK, "--policy", "heuristic:ff"),
     "fuzz": ("fuzz", *TASK, "--pool", "20", "--out", "pool.jsonl"),
