@@ -71,7 +71,6 @@ SCREENS: dict[str, tuple[str, ...]] = {
     "safety-show-bug": ("show", "safety", "9"),
     "safety-replay": ("replay", "safety", "9"),
     "safety-shrink": ("shrink", "safety", "4"),
-    "safety-verify": ("verify", "safety"),
     "unknown-option": ("plan", *TASK, "--serch", "astar:lmcut"),
     "help": ("--help",),
 }

@@ -33,7 +33,7 @@ def statuses(seen: Seen) -> list[str]:
     return [text for text in re.findall(r"\r\x1b\[2K([^\r\n\x1b]*)", seen.raw) if text]
 
 
-@pytest.mark.parametrize("columns", [40, 80])
+@pytest.mark.parametrize("columns", [80])
 def test_the_status_line_is_gone_when_results_are_printed(slow: Path, columns: int) -> None:
     arguments = ("test", *COURIER, "--policy", "python:slow.py:slow", "--pool", "3", "--out", "record")
     seen = look(*arguments, cwd=slow, columns=columns)
