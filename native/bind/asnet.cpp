@@ -1,42 +1,16 @@
 // AsnetPolicy for Python.
-#include "nn/asnet.hpp"
-
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "bind/policy_object.hpp"
+#include "bind/asnet_object.hpp"
 #include "util/error.hpp"
 
 using namespace misstep;
 
 namespace {
-
-template <class T>
-using Array = nb::ndarray<const T, nb::c_contig, nb::device::cpu>;
-using ModuleArrays = std::pair<Array<float>, Array<float>>;
-
-struct AsnetObject : PolicyObject {
-    using PolicyObject::PolicyObject;
-    AsnetPolicy& asnet() { return static_cast<AsnetPolicy&>(*policy); }
-};
-
-template <class T>
-std::vector<T> copied(const Array<T>& array) {
-    return {array.data(), array.data() + array.size()};
-}
-
-std::vector<std::vector<AsnetModule>> copied(const std::vector<std::vector<ModuleArrays>>& layers) {
-    std::vector<std::vector<AsnetModule>> result;
-    for (const auto& layer : layers) {
-        auto& modules = result.emplace_back();
-        for (const auto& [weights, bias] : layer) modules.push_back({copied(weights), copied(bias)});
-    }
-    return result;
-}
 
 // For each state a list of pairs (action, `value of the scores`).
 template <class Transform>
@@ -86,18 +60,9 @@ void bind_asnet(nb::module_& m) {
                const std::vector<std::vector<std::pair<int, int>>>& predicate_slots,
                const std::vector<std::vector<ModuleArrays>>& action_modules,
                const std::vector<std::vector<ModuleArrays>>& predicate_modules) {
-                AsnetNetwork net;
-                net.hidden = hidden;
-                net.operators = copied(operators);
-                net.schema_start = copied(schema_start);
-                for (const auto& facts : slot_facts) net.slot_facts.push_back(copied(facts));
-                net.predicate_start = copied(predicate_start);
-                net.fact_variables = copied(fact_variables);
-                net.fact_values = copied(fact_values);
-                net.goal = copied(goal);
-                net.predicate_slots = predicate_slots;
-                net.action_modules = copied(action_modules);
-                net.predicate_modules = copied(predicate_modules);
+                const AsnetNetwork net =
+                    make_network(hidden, operators, schema_start, slot_facts, predicate_start, fact_variables,
+                                 fact_values, goal, predicate_slots, action_modules, predicate_modules);
                 const TaskObject& core = nb::cast<const TaskObject&>(task);
                 auto policy = std::make_unique<AsnetPolicy>(core.space, net);
                 new (self) AsnetObject(std::move(task), core, std::move(policy));

@@ -24,3 +24,4 @@ void bind_dominance(nb::module_& m);
 void bind_bounds(nb::module_& m);
 void bind_abstraction(nb::module_& m);
 void bind_proofs(nb::module_& m);
+void bind_training(nb::module_& m);

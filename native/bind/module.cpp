@@ -25,4 +25,5 @@ NB_MODULE(_core, m) {
     bind_bounds(m);
     bind_proofs(m);
     bind_abstraction(m);
+    bind_training(m);
 }

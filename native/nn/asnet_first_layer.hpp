@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "nn/asnet_graph.hpp"
+#include "nn/asnet_inputs.hpp"
 #include "nn/asnet_kernel.hpp"
 #include "nn/channel_rows.hpp"
 
@@ -25,24 +25,15 @@ class AsnetFirstLayer {
     const float* own_parts() const { return own_parts_.data(); }
 
   private:
-    // Operators of one schema that read the same constant bits and the same positions of changing facts.
-    struct Class {
-        Index schema;
-        std::vector<float> inputs;     // of the module, as if all changing facts were false
-        std::vector<Index> positions;  // of changing facts; bit i of a row's number stands for positions[i]
-        Index first_row = -1;          // -1: too many rows for a table, so made for each state
-    };
     static constexpr std::size_t kMaxTableBits = 11;  // positions and the applicable bit
     static constexpr std::size_t kMaxTableRows = 1U << 16;
 
-    void find_classes(const AsnetNetwork& net, const AsnetGraph& graph);
-    void fill_row(const Class& cls, std::uint64_t bits, Index row);
+    void fill_row(const AsnetInputs::Class& cls, std::uint64_t bits, Index row);
 
     const AsnetKernels& kernels_;
     int width_;
-    std::vector<Class> classes_;
-    std::vector<Index> class_of_operator_;
-    std::vector<Index> changing_start_, changing_;  // changing facts of each operator
+    AsnetInputs inputs_;
+    std::vector<Index> first_row_;  // by class; -1: too many rows for a table, so made for each state
     std::vector<Index> row_of_operator_;
     std::vector<ChannelRows> weights_;  // by schema: a row an input, then the bias
     std::vector<ChannelRows> own_;      // by schema: the second layer's matrix, then its bias

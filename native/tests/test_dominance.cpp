@@ -156,7 +156,7 @@ TEST(independent_variables_have_the_values_one_expects) {
     StateSpace space(task);
     WholeSpace whole(space);
     Dominance dominance = make_dominance(space, options(false));
-    auto value = [&](Values s, Values t) {
+    auto value = [&](const Values& s, const Values& t) {
         return dominance.value(whole.words(whole.number(s)), whole.words(whole.number(t)));
     };
     CHECK(value({0, 0}, {1, 0}) == 5 && value({0, 0}, {1, 1}) == 10 && value({1, 1}, {0, 1}) == -5);

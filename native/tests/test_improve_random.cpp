@@ -1,6 +1,5 @@
 // Plans of random tasks, improved: still plans, never dearer, optimal where that is said.
 #include <initializer_list>
-#include <set>
 
 #include "improve/improve.hpp"
 #include "improve/known_plan.hpp"
@@ -48,6 +47,23 @@ int for_clumsy_plans(std::uint64_t seed, Use&& use) {
     return plans;
 }
 
+// The definition: from the first action on, each is left out, with those that then become inapplicable, where
+// the goal is reached all the same.
+std::vector<ActionId> plainly_eliminated(const WholeSpace& whole, std::vector<ActionId> plan) {
+    for (std::size_t i = 0; i < plan.size();) {
+        std::vector<ActionId> without(plan.begin(), plan.begin() + static_cast<std::ptrdiff_t>(i));
+        for (std::size_t k = i + 1; k < plan.size(); ++k) {
+            without.push_back(plan[k]);
+            if (!whole.after(whole.initial(), without)) without.pop_back();
+        }
+        if (whole.plan_cost(whole.initial(), without))
+            plan = without;
+        else
+            ++i;
+    }
+    return plan;
+}
+
 }  // namespace
 
 TEST(improved_plans_are_plans_and_optimal_where_exhausted) {
@@ -68,7 +84,7 @@ TEST(improved_plans_are_plans_and_optimal_where_exhausted) {
     CHECK(plans > 50 && better > 30);
 }
 
-TEST(action_elimination_leaves_plans_without_needless_actions) {
+TEST(action_elimination_leaves_out_what_its_definition_says) {
     int shorter = 0;
     for_clumsy_plans(72, [&](const Task&, const StateSpace& space, const WholeSpace& whole,
                              const std::vector<ActionId>& plan) {
@@ -76,13 +92,7 @@ TEST(action_elimination_leaves_plans_without_needless_actions) {
         BudgetWatch watch(budget);
         std::vector<ActionId> less = eliminate_actions(space, space.initial.data(), plan, watch);
         CHECK(whole.plan_cost(whole.initial(), less).has_value() && less.size() <= plan.size());
-        CHECK(std::ranges::includes(std::multiset<ActionId>(plan.begin(), plan.end()),
-                                    std::multiset<ActionId>(less.begin(), less.end())));
-        for (std::size_t i = 0; i < less.size(); ++i) {
-            std::vector<ActionId> without = less;
-            without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
-            CHECK(!whole.plan_cost(whole.initial(), without));
-        }
+        CHECK(less == plainly_eliminated(whole, plan));
         shorter += less.size() < plan.size();
     });
     CHECK(shorter > 20);

@@ -45,7 +45,8 @@ JaniGame game_of(const std::shared_ptr<jani::Model>& model, std::shared_ptr<safe
 
 // Scores of `a` and `b`: x and 1, so that `a`, the first of equals, is chosen from 1 on.
 std::shared_ptr<safety::Policy> climbs_from_one(const jani::Model& model, bool filter) {
-    auto network = std::make_shared<nn::Mlp>(std::vector<nn::Mlp::Layer>{{1, 2, {1, 0}, {0, 1}}});
+    auto network = std::make_shared<nn::Mlp>(std::vector<nn::Mlp::Layer>{{1, 2, {1, 0}, {0, 1}}},
+                                             nn::Activation::kIdentity);
     std::vector<safety::Input> inputs{{model.find_variable("x")->slot, false}};
     return std::make_shared<safety::ScorePolicy>(network, inputs, std::vector<std::uint32_t>{0, 1}, filter);
 }
@@ -132,6 +133,7 @@ TEST(score_policies_choose_the_best_output_and_may_look_at_applicable_ones_only)
     CHECK(choose(true, 0, {0, 1}) == 1);
     CHECK(choose(true, 3, {1}) == 1 && choose(false, 3, {1}) == 0);
     CHECK(choose(true, 3, {2}) == 0 && std::isinf(scores[0]));
-    auto network = std::make_shared<nn::Mlp>(std::vector<nn::Mlp::Layer>{{1, 2, {1, 0}, {0, 1}}});
+    auto network = std::make_shared<nn::Mlp>(std::vector<nn::Mlp::Layer>{{1, 2, {1, 0}, {0, 1}}},
+                                             nn::Activation::kIdentity);
     CHECK_THROWS(InputError, safety::ScorePolicy(network, {}, {0, 1}, true));
 }

@@ -191,7 +191,16 @@ class PlainAsnet {
 
 }  // namespace
 
-TEST(perceptrons_are_affine_maps_with_relu_between) {
+TEST(perceptrons_are_affine_maps_with_an_activation_between) {
+    using nn::Activation;
+    const std::vector<std::pair<Activation, double (*)(double)>> activations{
+        {Activation::kRelu, [](double x) { return std::max(x, 0.0); }},
+        {Activation::kTanh, [](double x) { return 1 - 2 / (std::exp(2 * x) + 1); }},
+        {Activation::kSigmoid, [](double x) { return (1 + std::tanh(x / 2)) / 2; }},
+        {Activation::kElu, [](double x) { return x > 0 ? x : std::exp(x) - 1; }},
+        {Activation::kLeakyRelu, [](double x) { return std::max(x, 0.01 * x); }},
+        {Activation::kSoftplus, [](double x) { return std::log(1 + std::exp(x)); }},
+        {Activation::kIdentity, [](double x) { return x; }}};
     Rng rng(121);
     for (int i = 0; i < 100; ++i) {
         std::vector<nn::Mlp::Layer> layers;
@@ -205,7 +214,8 @@ TEST(perceptrons_are_affine_maps_with_relu_between) {
             inputs = layer.outputs;
             layers.push_back(std::move(layer));
         }
-        nn::Mlp mlp(layers);
+        const auto& [activation, plain] = activations[static_cast<std::size_t>(i) % activations.size()];
+        nn::Mlp mlp(layers, activation);
         Vector in(3 * first), out(3 * mlp.outputs());
         for (double& x : in) x = number(rng);
         mlp.evaluate(in.data(), out.data(), 3);
@@ -215,15 +225,15 @@ TEST(perceptrons_are_affine_maps_with_relu_between) {
             for (std::size_t k = 0; k < layers.size(); ++k) {
                 x = affine(x, layers[k].weights, layers[k].biases);
                 if (k + 1 < layers.size())
-                    for (double& v : x) v = std::max(v, 0.0);
+                    for (double& v : x) v = plain(v);
             }
             for (std::size_t o = 0; o < x.size(); ++o)
                 CHECK(std::abs(x[o] - out[row * mlp.outputs() + o]) < 1e-12);
         }
         layers.back().biases.pop_back();
-        CHECK_THROWS(InputError, nn::Mlp(layers));
+        CHECK_THROWS(InputError, nn::Mlp(layers, activation));
     }
-    CHECK_THROWS(InputError, nn::Mlp({{1, 2, {1, 1}, {0, 0}}, {3, 1, {1, 1, 1}, {0}}}));
+    CHECK_THROWS(InputError, nn::Mlp({{1, 2, {1, 1}, {0, 0}}, {3, 1, {1, 1, 1}, {0}}}, Activation::kRelu));
 }
 
 TEST(tree_ensembles_add_the_leaves_that_inputs_reach) {

@@ -34,6 +34,7 @@ KINDS = (
     "safety-policy",
     "safety-fuzzer",
     "decider",
+    "teacher",
 )
 
 T = TypeVar("T")

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,7 +61,7 @@ def plan_lengths(task: Task, policy: AsnetPolicy, states: list[State]) -> list[i
 
 
 @pytest.mark.parametrize("domain", PLAN_LENGTHS)
-def test_plan_length(data, domain):
+def test_plan_length(data: Path, domain: str) -> None:
     problem, length = PLAN_LENGTHS[domain]
     folder = Path("asnets", domain)
     task, policy, _ = bound(data, folder / "domain.pddl", folder / "problems" / f"{problem}.pddl")
@@ -68,7 +69,7 @@ def test_plan_length(data, domain):
 
 
 @pytest.mark.parametrize("domain", ["floortile", "gripper", "scanalyzer", "elevators", "visitall"])
-def test_native_equals_numpy(data, domain):
+def test_native_equals_numpy(data: Path, domain: str) -> None:
     problem, _ = PLAN_LENGTHS[domain]
     folder = Path("asnets", domain)
     task, _, part = bound(data, folder / "domain.pddl", folder / "problems" / f"{problem}.pddl")
@@ -76,7 +77,7 @@ def test_native_equals_numpy(data, domain):
 
 
 @pytest.mark.parametrize("pool", POOLS)
-def test_costs_of_the_peers_test_states(data, pool):
+def test_costs_of_the_peers_test_states(data: Path, pool: Any) -> None:
     """What the policy's runs cost from 100 states a task, as recorded with the peer tool."""
     about = json.loads((data / "peer-pools" / f"asnets-{pool}.peer.json").read_text())
     task, policy, _ = bound(data, Path(about["task"]["domain"]), Path(about["task"]["problem"]))

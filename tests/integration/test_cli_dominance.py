@@ -1,9 +1,11 @@
 """`misstep dominance` from outside."""
 
+from pathlib import Path
+
 from tests.integration.cli import misstep
 
 
-def test_factors_are_shown_and_files_are_reused(courier, tmp_path):
+def test_factors_are_shown_and_files_are_reused(courier: tuple[Path, Path], tmp_path: Path) -> None:
     file = tmp_path / "task.dominance"
     shown = misstep("dominance", *courier, "--save", file)
     assert (shown.code, shown.out.splitlines()[0].split()[:2]) == (0, ["factor", "states"])
@@ -15,7 +17,7 @@ def test_factors_are_shown_and_files_are_reused(courier, tmp_path):
     assert not any(char.isdigit() for char in str(computed["details"][0]["variables"]).split("(")[0])
 
 
-def test_a_file_of_another_task_is_refused(courier, tmp_path):
+def test_a_file_of_another_task_is_refused(courier: tuple[Path, Path], tmp_path: Path) -> None:
     file = tmp_path / "task.dominance"
     assert misstep("dominance", *courier, "--factors", "atomic", "--save", file, "--quiet").err == ""
     refused = misstep("dominance", *courier, "--unit-cost", "--load", file)
@@ -23,7 +25,7 @@ def test_a_file_of_another_task_is_refused(courier, tmp_path):
     assert "another task" in refused.err
 
 
-def test_limits_are_said(courier):
+def test_limits_are_said(courier: tuple[Path, Path]) -> None:
     small = misstep("dominance", *courier, "--max-transitions", "10", "--json").json
     assert small["limit"] is None
     late = misstep("dominance", *courier, "--seconds", "0.01", "--json")

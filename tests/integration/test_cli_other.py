@@ -4,12 +4,13 @@ import resource
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 from misstep import __version__
 from tests.integration.cli import misstep
 
 
-def test_version_is_light():
+def test_version_is_light() -> None:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         [
@@ -26,7 +27,7 @@ def test_version_is_light():
     assert (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime) < 0.3
 
 
-def test_version_loads_neither_core_nor_numpy():
+def test_version_loads_neither_core_nor_numpy() -> None:
     code = (
         "import sys; sys.argv = ['misstep', '--version']; from misstep.cli import main; main();"
         "print([name for name in ('numpy', 'cyclopts', 'rich', 'misstep._core') if name in sys.modules])"
@@ -35,7 +36,7 @@ def test_version_loads_neither_core_nor_numpy():
     assert done.stdout.splitlines()[1] == "[]"
 
 
-def test_doctor():
+def test_doctor() -> None:
     ended = misstep("doctor", "--json")
     assert ended.code == 0
     status = {check["name"]: check["status"] for check in ended.json["checks"]}
@@ -44,7 +45,7 @@ def test_doctor():
     assert "translator: fast-downward.translate" in misstep("doctor").out
 
 
-def test_doctor_sees_a_broken_translator(tmp_path):
+def test_doctor_sees_a_broken_translator(tmp_path: Path) -> None:
     (tmp_path / "fast_downward").mkdir()
     (tmp_path / "fast_downward" / "__init__.py").touch()
     (tmp_path / "fast_downward" / "translate.py").write_text("raise SystemExit(1)")
@@ -53,7 +54,7 @@ def test_doctor_sees_a_broken_translator(tmp_path):
     assert "failed   translator" in ended.out
 
 
-def test_parts():
+def test_parts() -> None:
     found = misstep("parts", "--json").json
     assert {part["name"] for part in found["search"]} >= {"astar", "gbfs", "ehc"}
     assert {part["name"] for part in found["heuristic"]} == {"blind", "hmax", "hadd", "ff", "lmcut"}
@@ -66,7 +67,7 @@ def test_parts():
     assert "did you mean `search`?" in wrong.err
 
 
-def test_help_of_every_command():
+def test_help_of_every_command() -> None:
     overview = misstep("--help")
     assert overview.code == 0
     for command in ("demo", "plan", "doctor", "parts"):
@@ -76,13 +77,13 @@ def test_help_of_every_command():
         assert "Example: misstep" in ended.out
 
 
-def test_unknown_command():
+def test_unknown_command() -> None:
     ended = misstep("plann")
     assert ended.code == 4
     assert '"plan"' in ended.err
 
 
-def test_internal_errors_say_how_to_report(courier, tmp_path):
+def test_internal_errors_say_how_to_report(courier: tuple[Path, Path], tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(
         "import misstep.task\n"
         "def broken(*_, **__): raise ZeroDivisionError('planted')\n"

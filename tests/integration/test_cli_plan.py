@@ -4,6 +4,8 @@ import json
 import signal
 import subprocess
 import time
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,10 +21,10 @@ DOMAIN = """(define (domain d) (:requirements :strips)
 
 
 @pytest.fixture
-def task(tmp_path):
+def task(tmp_path: Path) -> Any:
     """Writes a problem of the small domain with this init and goal."""
 
-    def write(init: str, goal: str, *, domain: str = DOMAIN):
+    def write(init: str, goal: str, *, domain: str = DOMAIN) -> Any:
         (tmp_path / "domain.pddl").write_text(domain)
         (tmp_path / "problem.pddl").write_text(
             f"(define (problem p) (:domain d) (:objects x y)\n(:init {init})\n(:goal {goal}))"
@@ -35,7 +37,7 @@ def task(tmp_path):
 @pytest.mark.parametrize(
     "search", ["astar:lmcut", "astar:blind", "astar:hmax", "astar:heuristic=lmcut", "astar"]
 )
-def test_optimal_searches_find_the_cheapest_plan(courier, search):
+def test_optimal_searches_find_the_cheapest_plan(courier: tuple[Path, Path], search: str) -> None:
     result = misstep("plan", *courier, "--search", search, "--json").json
     assert set(result) >= KEYS
     assert (result["outcome"], result["cost"], len(result["plan"])) == ("solved", 21, 12)
@@ -43,19 +45,19 @@ def test_optimal_searches_find_the_cheapest_plan(courier, search):
 
 
 @pytest.mark.parametrize("search", ["gbfs:ff", "ehc:ff"])
-def test_other_searches_find_a_plan(courier, search):
+def test_other_searches_find_a_plan(courier: tuple[Path, Path], search: str) -> None:
     result = misstep("plan", *courier, "--search", search, "--json").json
     assert result["outcome"] == "solved"
     assert result["cost"] >= 21
 
 
-def test_unit_cost(courier):
+def test_unit_cost(courier: tuple[Path, Path]) -> None:
     result = misstep("plan", *courier, "--unit-cost", "--json").json
     assert result["cost"] == len(result["plan"])
     assert result["cost"] <= 12
 
 
-def test_sas_file_gives_the_same(courier, tmp_path):
+def test_sas_file_gives_the_same(courier: tuple[Path, Path], tmp_path: Path) -> None:
     domain = read_domain(courier[0])
     file = tmp_path / "task.sas"
     file.write_text(translate(domain, read_problem(courier[1], domain)))
@@ -64,7 +66,7 @@ def test_sas_file_gives_the_same(courier, tmp_path):
     assert unit["cost"] == len(unit["plan"])
 
 
-def test_text_output_and_plan_file(courier, tmp_path):
+def test_text_output_and_plan_file(courier: tuple[Path, Path], tmp_path: Path) -> None:
     plan = tmp_path / "plan.txt"
     ended = misstep("plan", *courier, "--out", plan)
     assert ended.code == 0
@@ -76,18 +78,18 @@ def test_text_output_and_plan_file(courier, tmp_path):
     assert (quiet.out.splitlines(), quiet.err) == (steps, "")
 
 
-def test_same_seed_same_plan(courier):
+def test_same_seed_same_plan(courier: tuple[Path, Path]) -> None:
     runs = [misstep("plan", *courier, "--json", "--seed", "5", "--search", "gbfs:ff").json for _ in range(2)]
     assert runs[0]["plan"] == runs[1]["plan"]
     assert runs[0]["expanded"] == runs[1]["expanded"]
 
 
-def test_unsolvable_is_an_outcome(task):
+def test_unsolvable_is_an_outcome(task: Any) -> None:
     ended = misstep("plan", *task("(p x)", "(and (q x) (q y))"), "--json")
     assert (ended.code, ended.json["outcome"], ended.json["cost"]) == (0, "unsolvable", None)
 
 
-def test_unsolvable_though_relaxed_plans_exist(task):
+def test_unsolvable_though_relaxed_plans_exist(task: Any) -> None:
     domain = DOMAIN.replace(":effect (q ?x)", ":effect (and (q ?x) (not (p x)) (not (p y)))")
     domain = domain.replace("(:predicates", "(:constants x y)\n(:predicates")
     files = task("(p x) (p y)", "(and (q x) (q y))", domain=domain)
@@ -97,18 +99,18 @@ def test_unsolvable_though_relaxed_plans_exist(task):
     assert ended.json["expanded"] > 0, "the translator saw it, so the search was not tested"
 
 
-def test_zero_applicable_actions(task):
+def test_zero_applicable_actions(task: Any) -> None:
     ended = misstep("plan", *task("(r)", "(q x)"), "--json")
     assert (ended.code, ended.json["outcome"]) == (0, "unsolvable")
     assert misstep("plan", *task("(r)", "(r)"), "--json").json["plan"] == []
 
 
-def test_a_domain_without_any_action(task):
+def test_a_domain_without_any_action(task: Any) -> None:
     domain = "(define (domain d) (:predicates (p ?x) (r)))"
     assert misstep("plan", *task("(r)", "(p x)", domain=domain), "--json").json["outcome"] == "unsolvable"
 
 
-def test_limits_are_outcomes(courier):
+def test_limits_are_outcomes(courier: tuple[Path, Path]) -> None:
     expansions = misstep("plan", *courier, "--max-expansions", "3", "--json")
     assert (expansions.code, expansions.json["outcome"], expansions.json["limit"]) == (
         0,
@@ -119,7 +121,7 @@ def test_limits_are_outcomes(courier):
     assert (seconds.code, seconds.json["outcome"], seconds.json["limit"]) == (0, "limit", "seconds")
 
 
-def large_courier(folder, *, places: int, parcels: int):
+def large_courier(folder: Any, *, places: int, parcels: int) -> Any:
     """A problem of the bundled domain with more states than any test can visit."""
     names = [f"p{at}" for at in range(places)]
     roads = [(a, b) for a in names for b in names if a != b]
@@ -137,13 +139,13 @@ def large_courier(folder, *, places: int, parcels: int):
     return file
 
 
-def test_memory_limit_of_the_search(courier, tmp_path):
+def test_memory_limit_of_the_search(courier: tuple[Path, Path], tmp_path: Path) -> None:
     problem = large_courier(tmp_path, places=8, parcels=12)
     ended = misstep("plan", courier[0], problem, "--search", "astar:blind", "--memory-mb", "8", "--json")
     assert (ended.code, ended.json["outcome"], ended.json["limit"]) == (0, "limit", "memory")
 
 
-def test_time_limit_of_the_search(courier, tmp_path):
+def test_time_limit_of_the_search(courier: tuple[Path, Path], tmp_path: Path) -> None:
     problem = large_courier(tmp_path, places=8, parcels=12)
     start = time.monotonic()
     ended = misstep("plan", courier[0], problem, "--search", "astar:blind", "--seconds", "2", "--json")
@@ -152,7 +154,7 @@ def test_time_limit_of_the_search(courier, tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_interrupt(courier, tmp_path, number):
+def test_interrupt(courier: tuple[Path, Path], tmp_path: Path, number: signal.Signals) -> None:
     problem = large_courier(tmp_path, places=8, parcels=12)
     process = subprocess.Popen(
         [*command(), "plan", str(courier[0]), str(problem), "--search", "astar:lmcut", "--json"],
@@ -169,7 +171,7 @@ def test_interrupt(courier, tmp_path, number):
     assert "Traceback" not in err
 
 
-def test_dropped_schema_with_its_reason(courier, tmp_path):
+def test_dropped_schema_with_its_reason(courier: tuple[Path, Path], tmp_path: Path) -> None:
     problem = tmp_path / "no-distances.pddl"
     lines = courier[1].read_text().splitlines()
     problem.write_text("\n".join(line for line in lines if "(= (distance" not in line))
@@ -180,7 +182,7 @@ def test_dropped_schema_with_its_reason(courier, tmp_path):
     assert misstep("plan", courier[0], problem, "--unit-cost", "--json").json["warnings"] == []
 
 
-def test_partly_missing_costs(courier, tmp_path):
+def test_partly_missing_costs(courier: tuple[Path, Path], tmp_path: Path) -> None:
     problem = tmp_path / "one-missing.pddl"
     problem.write_text(courier[1].read_text().replace("(= (distance mill harbour) 1)", ""))
     assert "`(distance mill harbour)` has no initial value" in misstep("plan", courier[0], problem).err
@@ -195,7 +197,7 @@ def test_partly_missing_costs(courier, tmp_path):
         ("(p x", "(q x)", "never closed"),
     ],
 )
-def test_bad_problems(task, init, goal, words):
+def test_bad_problems(task: Any, init: str, goal: str, words: str) -> None:
     ended = misstep("plan", *task(init, goal), "--json")
     assert (ended.code, ended.out) == (4, "")
     assert words in ended.err
@@ -210,13 +212,13 @@ def test_bad_problems(task, init, goal, words):
         (":effect (q ?x)", ":effect (q ?x", "never closed"),
     ],
 )
-def test_bad_domains(task, old, new, words):
+def test_bad_domains(task: Any, old: str, new: str, words: str) -> None:
     ended = misstep("plan", *task("(p x)", "(q x)", domain=DOMAIN.replace(old, new)), "--json")
     assert (ended.code, ended.out) == (4, "")
     assert words in ended.err
 
 
-def test_axioms_of_the_translator_are_refused_with_their_cause(task):
+def test_axioms_of_the_translator_are_refused_with_their_cause(task: Any) -> None:
     domain = DOMAIN.replace(":precondition (p ?x)", ":precondition (forall (?y) (not (q ?y)))")
     ended = misstep("plan", *task("(p x) (q y) (r)", "(and (q x))", domain=domain))
     assert ended.code == 4
@@ -224,7 +226,7 @@ def test_axioms_of_the_translator_are_refused_with_their_cause(task):
     assert "`forall`" in ended.err
 
 
-def test_missing_files(courier, tmp_path):
+def test_missing_files(courier: tuple[Path, Path], tmp_path: Path) -> None:
     for arguments in (
         [tmp_path / "no.pddl", courier[1]],
         [courier[0], tmp_path / "no.pddl"],
@@ -235,13 +237,13 @@ def test_missing_files(courier, tmp_path):
         assert "no such file" in ended.err
 
 
-def test_plan_file_that_cannot_be_written(courier, tmp_path):
+def test_plan_file_that_cannot_be_written(courier: tuple[Path, Path], tmp_path: Path) -> None:
     ended = misstep("plan", *courier, "--out", tmp_path / "no" / "plan")
     assert ended.code == 4
     assert "cannot write the plan" in ended.err
 
 
-def test_truncated_sas_is_an_error_at_every_length(courier, tmp_path):
+def test_truncated_sas_is_an_error_at_every_length(courier: tuple[Path, Path], tmp_path: Path) -> None:
     """In one process, because there are many lengths; the core must neither crash nor accept."""
     from misstep.errors import InputError
     from misstep.task import Task
@@ -261,7 +263,7 @@ def test_truncated_sas_is_an_error_at_every_length(courier, tmp_path):
 @pytest.mark.parametrize(
     "content", [b"", b"hello", b"\xff\xfe\x00garbage", b"begin_version\n99\nend_version\n"]
 )
-def test_garbage_sas(tmp_path, content):
+def test_garbage_sas(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "garbage.sas"
     file.write_bytes(content)
     ended = misstep("plan", file)
@@ -287,12 +289,12 @@ def test_garbage_sas(tmp_path, content):
         (["--sedes", "3"], "--sedes"),
     ],
 )
-def test_usage_errors(courier, arguments, words):
+def test_usage_errors(courier: tuple[Path, Path], arguments: list[str], words: str) -> None:
     ended = misstep("plan", *courier, *arguments)
     assert (ended.code, ended.out) == (4, "")
     assert words in ended.err
 
 
-def test_json_is_one_line_of_json_only(courier):
+def test_json_is_one_line_of_json_only(courier: tuple[Path, Path]) -> None:
     ended = misstep("plan", *courier, "--json")
     assert list(json.loads(ended.out))[:6] == ["outcome", "cost", "plan", "expanded", "evaluated", "seconds"]

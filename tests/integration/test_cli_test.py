@@ -6,6 +6,7 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ def ferry_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str,
     return out, done.json
 
 
-def test_the_result(ferry_run: tuple[Path, dict[str, object]]) -> None:
+def test_the_result(ferry_run: tuple[Path, dict[str, Any]]) -> None:
     out, result = ferry_run
     assert result["pool"] == 30
     bugs = result["bugs"]

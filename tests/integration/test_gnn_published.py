@@ -1,6 +1,7 @@
 """The published GNN policies: values as plain numpy computes them, and known plan lengths."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ KNOWN_LENGTHS = [
 
 
 @pytest.mark.parametrize(("domain", "name", "length"), KNOWN_LENGTHS)
-def test_published_policies(data: Path, domain, name, length):
+def test_published_policies(data: Path, domain: str, name: str, length: Any) -> None:
     folder = data / "gnn" / domain
     task = misstep.load(folder / "domain.pddl", folder / "problems" / f"{name}.pddl", unit_cost=True)
     part = Gnn(next(folder.glob("*.ckpt")))

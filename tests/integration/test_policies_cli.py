@@ -1,5 +1,7 @@
 """Policies of all kinds on the command line, where they fail."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from misstep.formats.safetensors import write_safetensors
 from tests.integration.cli import misstep
 
 
-def test_the_missing_extra_is_named(courier, tmp_path):
+def test_the_missing_extra_is_named(courier: tuple[Path, Path], tmp_path: Path) -> None:
     (tmp_path / "grpc.py").write_text("raise ModuleNotFoundError(\"No module named 'grpc'\", name='grpc')")
     env = {"PYTHONPATH": str(tmp_path)}
     for arguments in (
@@ -19,7 +21,7 @@ def test_the_missing_extra_is_named(courier, tmp_path):
         assert 'needs grpc, which is not installed; pip install "misstep[remote]"' in ended.err
 
 
-def test_a_policy_that_raises_on_the_command_line(courier, tmp_path):
+def test_a_policy_that_raises_on_the_command_line(courier: tuple[Path, Path], tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text("def choose(state):\n    raise ValueError('boom')\n")
     ended = misstep("run", *courier, "--policy", f"python:{file}:choose", "--json")
@@ -37,7 +39,7 @@ def test_a_policy_that_raises_on_the_command_line(courier, tmp_path):
 @pytest.mark.parametrize(
     "name", ["python:x", "python:missing_module_of_nobody:f", "table:none.json", "remote"]
 )
-def test_policies_that_cannot_be_loaded(courier, name):
+def test_policies_that_cannot_be_loaded(courier: tuple[Path, Path], name: str) -> None:
     ended = misstep("run", *courier, "--policy", name)
     assert ended.code == 4
     assert ended.err.startswith("error: ")
@@ -56,7 +58,9 @@ def counting(state):
 
 
 @pytest.mark.parametrize("name", ["lots", "counting"])
-def test_random_and_stateful_policies_are_noticed_in_a_single_run(courier, tmp_path, name):
+def test_random_and_stateful_policies_are_noticed_in_a_single_run(
+    courier: tuple[Path, Path], tmp_path: Path, name: str
+) -> None:
     file = tmp_path / "moody.py"
     file.write_text(RANDOM)
     ended = misstep("run", *courier, "--policy", f"python:{file}:{name}", "--max-steps", "3")
@@ -67,7 +71,7 @@ def test_random_and_stateful_policies_are_noticed_in_a_single_run(courier, tmp_p
     assert ended.code == 0
 
 
-def test_an_activation_is_not_guessed(courier, tmp_path):
+def test_an_activation_is_not_guessed(courier: tuple[Path, Path], tmp_path: Path) -> None:
     file = tmp_path / "net,v=2.safetensors"
     arrays = {"0.weight": np.ones((4, 7), np.float32), "2.weight": np.ones((64, 4), np.float32)}
     write_safetensors(file, arrays)
@@ -78,7 +82,7 @@ def test_an_activation_is_not_guessed(courier, tmp_path):
     assert (ended.code, ended.json["outcome"]) == (0, "loop")
 
 
-def test_why_an_answer_is_illegal(courier, tmp_path):
+def test_why_an_answer_is_illegal(courier: tuple[Path, Path], tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text("def never(state):\n    return 'fly home'\n")
     ended = misstep("run", *courier, "--policy", f"python:{file}:never", "--json")

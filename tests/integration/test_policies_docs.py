@@ -41,7 +41,7 @@ def check_console(text: str, folder: Path) -> int:
     return ran
 
 
-def test_the_examples_run(courier, tmp_path):
+def test_the_examples_run(courier: tuple[Path, Path], tmp_path: Path) -> None:
     for source, name in zip(courier, ("domain.pddl", "problem.pddl"), strict=True):
         shutil.copy(source, tmp_path / name)
     ran = {"python": 0, "files": 0, "console": 0}
@@ -59,7 +59,7 @@ def test_the_examples_run(courier, tmp_path):
     assert ran["console"] >= 4
 
 
-def test_every_policy_of_the_table_exists():
+def test_every_policy_of_the_table_exists() -> None:
     from misstep.plugins import list_parts
 
     names = re.findall(r"^\| `(\w+):", PAGE, re.MULTILINE)

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 
 
-def test_every_command_shows_what_the_page_says_and_the_code_runs(tmp_path):
+def test_every_command_shows_what_the_page_says_and_the_code_runs(tmp_path: Path) -> None:
     for line, shown in commands(README):
         ended = misstep(*shlex.split(line)[1:], cwd=tmp_path, timeout=300)
         assert ended.code in (0, 1), f"{line}: {ended.err}"
@@ -41,24 +41,24 @@ def commands(page: str) -> list[tuple[str, str]]:
     return [(line, shown) for line, _, shown in parts]
 
 
-def test_it_starts_with_pip_and_a_bug():
+def test_it_starts_with_pip_and_a_bug() -> None:
     start = README.split("## Python")[0]
     assert [line.split()[:2] for line, _ in commands(start)] == [["misstep", "demo"], ["misstep", "show"]]
     assert start.index("pip install misstep") < start.index("$ misstep demo")
     assert "Misstep: step 1, " in start
 
 
-def test_documentation_imports_nothing_private():
+def test_documentation_imports_nothing_private() -> None:
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         assert "misstep._core" not in page.read_text(), page
 
 
-def test_examples_run():
+def test_examples_run() -> None:
     for path in sorted((ROOT / "examples").glob("*.py")):
         done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         assert done.stdout
 
 
-def test_the_architecture_page_is_short():
+def test_the_architecture_page_is_short() -> None:
     assert len((ROOT / "ARCHITECTURE.md").read_text().splitlines()) <= 60

@@ -7,12 +7,14 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from misstep import load
+from misstep import State, load
 from misstep._core import HeuristicPolicy, PolicyGraph
 from misstep.answers.answer import BadAnswer
 from misstep.answers.guard import Guard, bind_guarded, guarded
@@ -31,12 +33,12 @@ from misstep.remote.server import PolicyServer  # noqa: E402
 
 
 @pytest.fixture(scope="module")
-def task():
+def task() -> Task:
     return load(OWN / "blocks" / "domain.pddl", OWN / "blocks" / "p03.pddl")
 
 
 @pytest.fixture(scope="module")
-def states(task):
+def states(task: Task) -> Any:
     """Some hundred states, breadth first."""
     found = [task.initial_state]
     seen = set(found)
@@ -50,12 +52,12 @@ def states(task):
 
 
 @pytest.fixture(params=["tcp", "unix"])
-def address(request, tmp_path):
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     return "127.0.0.1:0" if request.param == "tcp" else f"unix://{tmp_path}/socket"
 
 
 @contextlib.contextmanager
-def raw_server(**methods):
+def raw_server(**methods: Any) -> Iterator[Any]:
     """A server whose methods are plain functions of bytes."""
     server = grpc.server(ThreadPoolExecutor(4))
     handlers = {name: grpc.unary_unary_rpc_method_handler(function) for name, function in methods.items()}
@@ -68,11 +70,11 @@ def raw_server(**methods):
         server.stop(0).wait()
 
 
-def of_task(task):
+def of_task(task: Task) -> Callable[..., Any]:
     return lambda _request, _context: wire.encode_task(task.sas)
 
 
-def test_the_same_answers_as_without_a_server(task, states, address):
+def test_the_same_answers_as_without_a_server(task: Task, states: Any, address: str) -> None:
     policy = HeuristicPolicy(task, "ff")
     with PolicyServer(task, policy, address=address) as server:
         remote = make_policy_part(f"remote:{server.address}").bind(task)
@@ -87,7 +89,7 @@ def test_the_same_answers_as_without_a_server(task, states, address):
         assert not Path(server.address.path).exists()
 
 
-def test_the_task_of_the_server(task, states, address):
+def test_the_task_of_the_server(task: Task, states: Any, address: str) -> None:
     policy = HeuristicPolicy(task, "ff")
     with PolicyServer(task, policy, address=address) as server:
         copy = remote_task(str(server.address))
@@ -98,7 +100,7 @@ def test_the_task_of_the_server(task, states, address):
     assert [action.name for action in theirs] == [action.name for action in policy(states)]
 
 
-def test_another_translation_is_matched_by_names(states):
+def test_another_translation_is_matched_by_names(states: Any) -> None:
     here = load(OWN / "blocks" / "domain.pddl", OWN / "blocks" / "p03.pddl")
     pddl = PddlTask(OWN / "blocks" / "domain.pddl", OWN / "blocks" / "p03.pddl")
     there = Task(pddl.sas("--invariant-generation-max-candidates", "0"))
@@ -111,7 +113,7 @@ def test_another_translation_is_matched_by_names(states):
     assert all(answer.task is here for answer in answers)
 
 
-def test_another_problem_is_refused(task):
+def test_another_problem_is_refused(task: Task) -> None:
     other = load(OWN / "gripper" / "domain.pddl", OWN / "gripper" / "p01.pddl")
     with (
         PolicyServer(other, HeuristicPolicy(other, "ff")) as server,
@@ -120,8 +122,8 @@ def test_another_problem_is_refused(task):
         Remote(str(server.address)).bind(task)
 
 
-def test_no_action_and_failures_come_through(task, states):
-    def choose(state):
+def test_no_action_and_failures_come_through(task: Task, states: Any) -> None:
+    def choose(state: State) -> Any:
         if state == states[1]:
             raise ValueError("no idea")
         if state == states[2]:
@@ -129,7 +131,7 @@ def test_no_action_and_failures_come_through(task, states):
         return None if state == states[3] else task.applicable(state)[0]
 
     with PolicyServer(task, per_state(choose)) as server:
-        guard = bind_guarded(Remote(str(server.address)), task)
+        guard: Any = bind_guarded(Remote(str(server.address)), task)
         answers = guard(states)
     assert [at for at, answer in enumerate(answers) if answer is None] == [3]
     assert [answers[at].outcome for at in (1, 2)] == ["failed", "illegal"]
@@ -138,10 +140,10 @@ def test_no_action_and_failures_come_through(task, states):
     assert "which is no action of the task" in guard.failures[states[2]]
 
 
-def test_a_policy_that_is_dead_ends_the_client_too(task, states):
+def test_a_policy_that_is_dead_ends_the_client_too(task: Task, states: Any) -> None:
     released = threading.Event()
 
-    def hang(states):
+    def hang(states: Any) -> Any:
         released.wait(30)
         return [None] * len(states)
 
@@ -152,7 +154,7 @@ def test_a_policy_that_is_dead_ends_the_client_too(task, states):
         released.set()
 
 
-def test_probabilities(task, states):
+def test_probabilities(task: Task, states: Any) -> None:
     policy = HeuristicPolicy(task, "ff")
     with PolicyServer(task, policy) as server:
         channel = grpc.insecure_channel(str(server.address))
@@ -162,16 +164,16 @@ def test_probabilities(task, states):
     assert wire.decode_probabilities(data) == [(policy(states)[0].index, 1.0)]
 
 
-def test_a_server_that_only_knows_probabilities(task, states):
+def test_a_server_that_only_knows_probabilities(task: Task, states: Any) -> None:
     rows = {0: [], 1: [(5, 0.25), (3, 0.5), (2, 0.5)], 2: [(1, float("nan"))], 3: [(-1, 0.9), (4, 0.1)]}
     number = {tuple(state.values): at for at, state in enumerate(states)}
 
-    def probabilities(request, _context):
+    def probabilities(request: Any, _context: Any) -> Any:
         return wire.encode_probabilities(rows[number[tuple(wire.decode_state(request))] % 4])
 
     with raw_server(**{wire.GET_TASK: of_task(task), wire.GET_PROBABILITIES: probabilities}) as address:
         answers = Remote(address, argmax=True).bind(task)(states)
-        refused = bind_guarded(Remote(address), task)
+        refused: Any = bind_guarded(Remote(address), task)
         assert all(answer.outcome == "failed" for answer in refused(states))
         assert f"`remote:{address},argmax=true`" in refused.dead
     assert answers[0] is None
@@ -182,25 +184,25 @@ def test_a_server_that_only_knows_probabilities(task, states):
 
 
 @pytest.mark.parametrize("operator", [-2, 99_999, 2**31 - 1])
-def test_operators_that_do_not_exist_are_illegal(task, operator):
-    def answer(_request, _context):
+def test_operators_that_do_not_exist_are_illegal(task: Task, operator: int) -> None:
+    def answer(_request: Any, _context: Any) -> Any:
         return wire.encode_operator(operator)
 
     with raw_server(**{wire.GET_TASK: of_task(task), wire.GET_OPERATOR: answer}) as address:
-        guard = bind_guarded(Remote(address), task)
+        guard: Any = bind_guarded(Remote(address), task)
         (run,) = PolicyGraph(task, guard).run(task.batch([task.initial_state]))
     assert run.outcome == "illegal"
     assert f"the server answered operator {operator}" in guard.failures[task.initial_state]
 
 
-def test_many_calls_are_under_way_at_once(task, states):
+def test_many_calls_are_under_way_at_once(task: Task, states: Any) -> None:
     """Sixteen threads that take 50 ms a call: one after the other 300 calls would take 15 seconds."""
     at_once = []
     now = threading.Semaphore(0)
     lock = threading.Lock()
     running = 0
 
-    def slow(_request, _context):
+    def slow(_request: Any, _context: Any) -> Any:
         nonlocal running
         with lock:
             running += 1
@@ -215,10 +217,10 @@ def test_many_calls_are_under_way_at_once(task, states):
     assert max(at_once) == 4
 
 
-def test_a_slow_server(task, states):
+def test_a_slow_server(task: Task, states: Any) -> None:
     released = threading.Event()
 
-    def slow(_request, _context):
+    def slow(_request: Any, _context: Any) -> Any:
         released.wait(30)
         return wire.encode_operator(None)
 
@@ -232,8 +234,8 @@ def test_a_slow_server(task, states):
 
 
 @pytest.mark.parametrize("answer", [b"", b"garbage", b"\x0a\x01\xff", b"\x08"])
-def test_a_server_that_answers_garbage(task, states, answer):
-    def garbage(_request, _context):
+def test_a_server_that_answers_garbage(task: Task, states: Any, answer: bytes) -> None:
+    def garbage(_request: Any, _context: Any) -> Any:
         return answer
 
     with (
@@ -247,8 +249,8 @@ def test_a_server_that_answers_garbage(task, states, answer):
             remote(states)
 
 
-def test_a_task_that_is_no_task(task):
-    def wrong(_request, _context):
+def test_a_task_that_is_no_task(task: Task) -> None:
+    def wrong(_request: Any, _context: Any) -> Any:
         return wire.encode_task("begin_nothing\n")
 
     with raw_server(**{wire.GET_TASK: wrong}) as address:
@@ -257,7 +259,7 @@ def test_a_task_that_is_no_task(task):
                 use(address)
 
 
-def test_a_grpc_server_of_another_kind(task):
+def test_a_grpc_server_of_another_kind(task: Task) -> None:
     with (
         raw_server(Other=lambda request, context: b"") as address,
         pytest.raises(PolicyError, match="does not speak the policy protocol"),
@@ -272,13 +274,13 @@ def test_a_grpc_server_of_another_kind(task):
             remote(task.batch([task.initial_state]))
 
 
-def test_the_likeliest_operator_by_choice(task, states):
+def test_the_likeliest_operator_by_choice(task: Task, states: Any) -> None:
     """A server that chooses one operator and tells other probabilities: the option decides which counts."""
 
-    def chosen(_request, _context):
+    def chosen(_request: Any, _context: Any) -> Any:
         return wire.encode_operator(7)
 
-    def probabilities(_request, _context):
+    def probabilities(_request: Any, _context: Any) -> Any:
         return wire.encode_probabilities([(7, 0.2), (5, 0.4), (3, 0.4)])
 
     methods = {wire.GET_TASK: of_task(task), wire.GET_OPERATOR: chosen, wire.GET_PROBABILITIES: probabilities}
@@ -289,24 +291,24 @@ def test_the_likeliest_operator_by_choice(task, states):
         assert likeliest.client.max_seconds == 9
 
 
-def test_an_exception_in_a_foreign_server_is_failed(task):
-    def broken(_request, _context):
+def test_an_exception_in_a_foreign_server_is_failed(task: Task) -> None:
+    def broken(_request: Any, _context: Any) -> None:
         raise RuntimeError("broken network")
 
     with raw_server(**{wire.GET_TASK: of_task(task), wire.GET_OPERATOR: broken}) as address:
-        guard = bind_guarded(Remote(address), task)
+        guard: Any = bind_guarded(Remote(address), task)
         (run,) = PolicyGraph(task, guard).run(task.batch([task.initial_state]))
     assert run.outcome == "failed"
     assert "broken network" in guard.failures[task.initial_state]
 
 
 @pytest.mark.parametrize("words", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\x00\xff" * 100, b""])
-def test_something_else_listens_there(task, words):
+def test_something_else_listens_there(task: Task, words: bytes) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(0.1)
         done = threading.Event()
 
-        def talk():
+        def talk() -> None:
             while not done.is_set():
                 with contextlib.suppress(OSError):
                     other, _ = listener.accept()
@@ -324,12 +326,12 @@ def test_something_else_listens_there(task, words):
             thread.join()
 
 
-def free_port():
+def free_port() -> Any:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return listener.getsockname()[1]
 
 
-def test_nobody_listens_there(task, tmp_path):
+def test_nobody_listens_there(task: Task, tmp_path: Path) -> None:
     for address in (f"127.0.0.1:{free_port()}", f"unix://{tmp_path}/nothing"):
         start = time.monotonic()
         with pytest.raises(PolicyError, match=r"no policy server answers at .*check the address"):
@@ -346,7 +348,7 @@ def test_nobody_listens_there(task, tmp_path):
         ("somewhere", "write `host:port`"),
     ],
 )
-def test_wrong_addresses(task, address, words):
+def test_wrong_addresses(task: Task, address: str, words: str) -> None:
     with pytest.raises(InputError) as caught:
         Remote(address).bind(task)
     assert words in str(caught.value)
@@ -354,7 +356,7 @@ def test_wrong_addresses(task, address, words):
         PolicyClient("localhost:1", max_seconds=0)
 
 
-def test_requests_that_are_wrong_are_refused(task):
+def test_requests_that_are_wrong_are_refused(task: Task) -> None:
     with PolicyServer(task, HeuristicPolicy(task, "ff")) as server:
         channel = grpc.insecure_channel(str(server.address))
         call = channel.unary_unary(f"/{wire.SERVICE}/{wire.GET_OPERATOR}")
@@ -371,7 +373,7 @@ def test_requests_that_are_wrong_are_refused(task):
         channel.close()
 
 
-def test_an_address_is_taken_once(task, tmp_path):
+def test_an_address_is_taken_once(task: Task, tmp_path: Path) -> None:
     policy = HeuristicPolicy(task, "ff")
     with (
         PolicyServer(task, policy) as first,
@@ -410,7 +412,7 @@ with PolicyServer(task, per_state(choose)) as server:
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
-def test_a_server_that_dies_on_the_way(task, states, how):
+def test_a_server_that_dies_on_the_way(task: Task, states: Any, how: signal.Signals) -> None:
     files = [str(OWN / "blocks" / name) for name in ("domain.pddl", "p03.pddl")]
     server = subprocess.Popen([sys.executable, "-c", SERVER, *files], stdout=subprocess.PIPE, text=True)
     try:
@@ -431,10 +433,10 @@ def test_a_server_that_dies_on_the_way(task, states, how):
         server.stdout.close()
 
 
-def test_closing_while_calls_are_under_way(task, states):
+def test_closing_while_calls_are_under_way(task: Task, states: Any) -> None:
     released = threading.Event()
 
-    def slow(_request, _context):
+    def slow(_request: Any, _context: Any) -> Any:
         released.wait(30)
         return wire.encode_operator(None)
 
@@ -446,7 +448,7 @@ def test_closing_while_calls_are_under_way(task, states):
         released.set()
 
 
-def test_proxies_are_not_asked(task, monkeypatch):
+def test_proxies_are_not_asked(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     """A proxy in the environment must not see the calls."""
     for name in ("http_proxy", "https_proxy", "grpc_proxy"):
         monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")

@@ -5,6 +5,8 @@ import json
 import signal
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +16,7 @@ pytest.importorskip("grpc", reason='needs pip install "misstep[remote]"')
 
 
 @contextlib.contextmanager
-def serving(*arguments) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
+def serving(*arguments: Any) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
     """The first line of a running server, and its process."""
     process = subprocess.Popen(
         [*command(), "serve", *map(str, arguments)],
@@ -30,7 +32,7 @@ def serving(*arguments) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
-def test_serve_and_test(courier, ending):
+def test_serve_and_test(courier: tuple[Path, Path], ending: signal.Signals) -> None:
     with serving(*courier, "--policy", "heuristic:lmcut", "--address", "localhost:0") as (address, process):
         host, _, port = address.rpartition(":")
         assert host == "localhost"
@@ -52,7 +54,7 @@ def test_serve_and_test(courier, ending):
     assert f"no policy server answers at {address}" in ended.err
 
 
-def test_unix_socket_json_and_quiet(courier, tmp_path):
+def test_unix_socket_json_and_quiet(courier: tuple[Path, Path], tmp_path: Path) -> None:
     address = f"unix://{tmp_path}/socket"
     options = ("--policy", "heuristic:ff", "--address", address, "--json", "--quiet")
     with serving(*courier, *options) as (line, process):
@@ -66,7 +68,7 @@ def test_unix_socket_json_and_quiet(courier, tmp_path):
     assert not (tmp_path / "socket").exists()
 
 
-def test_the_limit_for_an_answer(courier, tmp_path):
+def test_the_limit_for_an_answer(courier: tuple[Path, Path], tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text("import time\ndef choose(state):\n    time.sleep(100)\n")
     options = ("--policy", f"python:{tmp_path / 'slow.py'}:choose", "--max-seconds", "0.5")
     with serving(*courier, *options) as (address, _):
@@ -75,7 +77,7 @@ def test_the_limit_for_an_answer(courier, tmp_path):
     assert "within 0.5 seconds" in told["reason"]
 
 
-def test_all_networks_only_with_a_warning(courier):
+def test_all_networks_only_with_a_warning(courier: tuple[Path, Path]) -> None:
     with serving(*courier, "--policy", "heuristic:ff", "--address", "*:0") as (address, process):
         assert address.startswith("*:")
         process.send_signal(signal.SIGINT)
@@ -86,7 +88,7 @@ def test_all_networks_only_with_a_warning(courier):
     ("address", "words"),
     [("nowhere", "write `host:port`"), ("unix:///no/such/folder/socket", "No such file or directory")],
 )
-def test_wrong_addresses(courier, address, words):
+def test_wrong_addresses(courier: tuple[Path, Path], address: str, words: str) -> None:
     ended = misstep("serve", *courier, "--policy", "heuristic:ff", "--address", address)
     assert ended.code == 4
     assert words in ended.err

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from misstep import load
 from tests.conftest import COURIER
 from tests.integration.cli import misstep
 from tests.integration.test_terminal import huge
@@ -85,8 +86,10 @@ def test_a_single_broken_problem_leaves_no_record(folder: Path) -> None:
 def test_a_slow_policy_has_something_to_show_when_the_time_is_up(tmp_path: Path) -> None:
     """States are tested one after the other while the policy is slow, not all together at the end."""
     (tmp_path / "slow.py").write_text(SLOW)
+    task = tmp_path / "task.sas"  # the translator would take its share of the time
+    task.write_text(load(*COURIER).sas)
     policy = f"python:{tmp_path / 'slow.py'}:slow"
-    arguments = ("test", *COURIER, "--policy", policy, "--pool", "100", "--seconds", "5")
+    arguments = ("test", task, "--policy", policy, "--pool", "100", "--seconds", "5")
     ended = misstep(*arguments, "--out", tmp_path / "out", "--json")
     assert 0 < ended.json["tested"] < 100
     assert ended.json["limits_hit"]

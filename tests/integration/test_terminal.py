@@ -9,12 +9,15 @@ import pytest
 from tests.conftest import COURIER
 from tests.integration.screens import Seen, drawn, interrupt_when, look
 
+# The status line comes after a third of a second: loading, and each answer, take longer than that.
 SLOW = """
 import time
 from misstep import search
 
+time.sleep(0.7)
+
 def slow(state):
-    time.sleep(0.05)
+    time.sleep(0.12)
     return next(iter(search(state.task, "gbfs:blind", state=state).plan), None)
 """
 NASTY = "va\x1b[31mse\x07"
@@ -73,7 +76,7 @@ def test_ctrl_c_while_loading_leaves_no_record(tmp_path: Path) -> None:
 
 def test_a_long_search_shows_what_it_does(tmp_path: Path) -> None:
     seen = look(
-        "plan", COURIER[0], huge(tmp_path, places=12, vans=6), "--search", "astar:blind", "--seconds", "8"
+        "plan", COURIER[0], huge(tmp_path, places=40, vans=12), "--search", "astar:blind", "--seconds", "8"
     )
     shown = statuses(seen)
     assert any(text.startswith("translating ") for text in shown)

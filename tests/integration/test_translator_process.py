@@ -5,6 +5,8 @@ import sys
 import tempfile
 import threading
 import time
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,14 +35,14 @@ def gone(word: str, *, within: float = 5.0) -> bool:
 
 
 @pytest.fixture
-def family(tmp_path):
+def family(tmp_path: Path) -> Any:
     script = tmp_path / "family.py"
     script.write_text(FAMILY)
     word = f"family-{os.getpid()}-{time.monotonic_ns()}"
     return [sys.executable, str(script), word], word
 
 
-def test_the_whole_group_dies_on_time_out(family):
+def test_the_whole_group_dies_on_time_out(family: Any) -> None:
     command, word = family
     start = time.monotonic()
     finished = run_bounded(command, budget=Budget(seconds=1))
@@ -50,11 +52,11 @@ def test_the_whole_group_dies_on_time_out(family):
     assert gone(word)
 
 
-def test_the_whole_group_dies_when_somebody_sets_the_stop_flag(family):
+def test_the_whole_group_dies_when_somebody_sets_the_stop_flag(family: Any) -> None:
     command, word = family
     stop = StopFlag()
 
-    def stop_once_it_runs():
+    def stop_once_it_runs() -> None:
         while len(processes_with(word)) < 2:
             time.sleep(0.05)
         stop.set()
@@ -67,7 +69,7 @@ def test_the_whole_group_dies_when_somebody_sets_the_stop_flag(family):
     assert gone(word)
 
 
-def test_a_budget_that_is_over_starts_nothing(tmp_path):
+def test_a_budget_that_is_over_starts_nothing(tmp_path: Path) -> None:
     made = tmp_path / "made"
     command = [sys.executable, "-c", f"open({str(made)!r}, 'w')"]
     finished = run_bounded(command, budget=Budget(seconds=0))
@@ -75,13 +77,13 @@ def test_a_budget_that_is_over_starts_nothing(tmp_path):
     assert not made.exists()
 
 
-def test_the_whole_group_dies_on_interrupt(family, monkeypatch):
+def test_the_whole_group_dies_on_interrupt(family: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     import subprocess
 
     command, word = family
     communicate = subprocess.Popen.communicate
 
-    def interrupted(process, timeout=None):
+    def interrupted(process: Any, timeout: Any = None) -> None:
         monkeypatch.setattr(subprocess.Popen, "communicate", communicate)
         while len(processes_with(word)) < 2:
             time.sleep(0.05)
@@ -94,29 +96,31 @@ def test_the_whole_group_dies_on_interrupt(family, monkeypatch):
     assert gone(word)
 
 
-def test_a_very_long_time_is_fine():
+def test_a_very_long_time_is_fine() -> None:
     assert run_bounded([sys.executable, "-c", ""], budget=Budget(seconds=1e12)).exit_code == 0
 
 
-def test_memory_limit():
+def test_memory_limit() -> None:
     finished = run_bounded([sys.executable, "-c", "b'x' * 10**9"], budget=Budget(memory_mb=300))
     assert finished.exit_code != 0
     assert "MemoryError" in finished.output
 
 
-def test_time_out_of_the_translator_names_files_and_limit(courier):
+def test_time_out_of_the_translator_names_files_and_limit(courier: tuple[Path, Path]) -> None:
     with pytest.raises(LimitReached, match=r"domain\.pddl.*stopped when its time was up") as caught:
         load(*courier, budget=Budget(seconds=0.01))
     assert caught.value.limit == "seconds"
 
 
-def test_memory_limit_of_the_translator(courier):
+def test_memory_limit_of_the_translator(courier: tuple[Path, Path]) -> None:
     with pytest.raises(LimitReached, match="out of memory") as caught:
         load(*courier, budget=Budget(memory_mb=18))
     assert caught.value.limit == "memory"
 
 
-def test_no_temporary_files_are_left(courier, tmp_path, monkeypatch):
+def test_no_temporary_files_are_left(
+    courier: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     load(*courier)
     with pytest.raises(LimitReached):
@@ -124,7 +128,9 @@ def test_no_temporary_files_are_left(courier, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_last_words_of_a_failing_translator(courier, tmp_path, monkeypatch):
+def test_last_words_of_a_failing_translator(
+    courier: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     package = tmp_path / "fast_downward"
     package.mkdir()
     (package / "__init__.py").touch()

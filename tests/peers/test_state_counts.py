@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -82,7 +83,7 @@ def test_unified_planning(domain: str, tmp_path: Path) -> None:
         fluents = list(problem.initial_values)
         states = {}
 
-        def key(state: object) -> Hashable:
+        def key(state: Any) -> Hashable:
             name = frozenset(f for f in fluents if state.get_value(f).is_true())  # noqa: B023
             states.setdefault(name, state)  # noqa: B023
             return name

@@ -37,7 +37,7 @@ class Undecided:
         return min(costs, key=costs.__getitem__, default=None)
 
     def cost(self, start: fdr.State) -> float:
-        outcome, _, spent = simulate(self.case, self, start, _LONG)  # type: ignore[arg-type]
+        outcome, _, spent = simulate(self.case, self, start, _LONG)
         return spent if outcome == "solved" else math.inf
 
 

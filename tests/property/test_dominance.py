@@ -52,7 +52,7 @@ def states_of(case: Case) -> tuple[list[fdr.State], np.ndarray]:
 def bound(costs: np.ndarray) -> np.ndarray:
     """h*(s) - h*(t) where h*(s) is finite; elsewhere D may say anything."""
     with np.errstate(invalid="ignore"):
-        difference = costs[:, None] - costs[None, :]
+        difference: np.ndarray = costs[:, None] - costs[None, :]
     difference[np.isinf(costs), :] = math.inf
     return difference
 

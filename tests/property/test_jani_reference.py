@@ -25,7 +25,7 @@ def key(task: SafetyTask, game: JaniGame, s: int, reference: Jani) -> State:
 
 
 def compare(
-    model: dict[str, Any], *, unsafe: Any = False, states: int = 200, constants: dict | None = None
+    model: dict[str, Any], *, unsafe: Any = False, states: int = 200, constants: dict[str, Any] | None = None
 ) -> int:
     """Walk breadth first in both; return how many states were compared."""
     files = JaniTask(json.dumps(model), "model", unsafe, None, None, None)
@@ -139,7 +139,7 @@ class Maker:
                         "assignments": list(chosen.values()),
                     }
                 )
-            result = {"location": r.choice(places), "destinations": destinations}
+            result: dict[str, Any] = {"location": r.choice(places), "destinations": destinations}
             if r.random() < 0.8:
                 result["guard"] = {"exp": self.boolean([*names, "t"])}
             if r.random() < 0.7:
@@ -241,7 +241,7 @@ def test_random_models(chunk: int) -> None:
     assert compared > MODELS
 
 
-def load(name: str) -> dict[str, Any]:
+def load(name: str) -> Any:
     path = DATA / name
     if not path.is_file():
         pytest.skip(f"{path} is not there; set MISSTEP_DATA")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
@@ -78,8 +79,9 @@ def test_what_is_true_can_be_proven(radius: int | None) -> None:
         game, value, limit = game_of(nodes), needed(nodes, radius), radius or 0
         safe = [s for s in range(len(nodes)) if value[s] <= limit]
         lost = [s for s in range(len(nodes)) if value[s] > limit]
-        check_strategy(game, safe, radius, strategy_of(nodes, radius), lambda s, n=nodes: n[s].policy)
-        check_refutation(game, lost, radius, refutation_of(nodes, radius), lambda s, n=nodes: n[s].policy)
+        policies = [node.policy for node in nodes]
+        check_strategy(game, safe, radius, strategy_of(nodes, radius), policies.__getitem__)
+        check_refutation(game, lost, radius, refutation_of(nodes, radius), policies.__getitem__)
 
 
 @pytest.mark.parametrize("radius", RADII)
@@ -105,7 +107,7 @@ def test_what_is_accepted_is_true(radius: int | None) -> None:
     assert accepted > 100
 
 
-def damaged(line, rng: random.Random, size: int):  # type: ignore[no-untyped-def]
+def damaged(line: Any, rng: random.Random, size: int) -> Any:
     state = rng.choice((line.state, rng.randrange(size)))
     if isinstance(line, Choice):
         return Choice(state, line.value + rng.choice((-1, 0, 1)), rng.choice((line.action, None, *range(5))))
@@ -115,7 +117,7 @@ def damaged(line, rng: random.Random, size: int):  # type: ignore[no-untyped-def
     return Answer(state, line.budget + rng.choice((-1, 0, 1)), answers)
 
 
-def passes(check, game, start, radius, lines, nodes) -> bool:  # type: ignore[no-untyped-def]
+def passes(check: Any, game: Any, start: Any, radius: Any, lines: Any, nodes: Any) -> bool:
     try:
         check(game, [start], radius, lines, lambda s: nodes[s].policy)
     except Refused:

@@ -133,7 +133,8 @@ def check_proof(proof: Any, model: Any = MODEL) -> Checked:
 def changed(old: Proof, **changes: Any) -> Proof:
     """Another proof: fields of the question are changed in both parts, others where they are."""
     new = copy.deepcopy(old)
-    header, block, certificate = *new["evidence"], new["certificate"]
+    header, block = new["evidence"]
+    certificate = new["certificate"]
     for name, value in changes.items():
         homes = [part for part in (header, block, certificate) if name in part]
         for home in homes or [certificate]:

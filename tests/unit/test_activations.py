@@ -1,8 +1,10 @@
 """Activations of perceptrons: native values against PyTorch's and numpy's, and files that do not name one."""
 
 import math
+from collections.abc import Callable
 from itertools import pairwise
-from typing import get_args
+from pathlib import Path
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -23,7 +25,7 @@ except ImportError:
 needs_torch = pytest.mark.skipif(torch is None, reason='needs pip install "misstep[torch]"')
 
 NAMES = get_args(Activation)
-PLAIN = {
+PLAIN: dict[str, Callable[[float], float]] = {
     "relu": lambda x: max(x, 0.0),
     "tanh": math.tanh,
     "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
@@ -37,19 +39,19 @@ MODULES = ("ReLU", "Tanh", "Sigmoid", "ELU", "GELU", "LeakyReLU", "Softplus", "I
 POINTS = [-700.0, -30.0, -3.0, -0.5, -1e-9, 0.0, 1e-9, 0.5, 3.0, 19.9, 20.1, 700.0]
 
 
-def layers(sizes, seed=0):
+def layers(sizes: Any, seed: int = 0) -> Any:
     chance = np.random.default_rng(seed)
     return [(chance.normal(size=(b, a)), chance.normal(size=b)) for a, b in pairwise(sizes)]
 
 
-def single(name, x):
+def single(name: Any, x: Any) -> Any:
     """A network that is the activation itself."""
     one = (np.ones((1, 1)), np.zeros(1))
     return Mlp([one, one], activation=name)(np.array([[x]]))[0, 0]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_values_are_the_definitions(name):
+def test_values_are_the_definitions(name: str) -> None:
     for x in POINTS:
         assert single(name, x) == pytest.approx(PLAIN[name](x), rel=1e-9, abs=1e-12), x
     assert math.isnan(single(name, math.nan)), "what is not a number stays so"
@@ -57,7 +59,7 @@ def test_values_are_the_definitions(name):
 
 @needs_torch
 @pytest.mark.parametrize(("name", "module"), list(zip(NAMES, MODULES, strict=True)))
-def test_networks_are_those_of_torch(name, module):
+def test_networks_are_those_of_torch(name: str, module: Any) -> None:
     parts = layers([9, 32, 17, 5])
     act = getattr(torch.nn, module)()
     model = torch.nn.Sequential()
@@ -73,20 +75,20 @@ def test_networks_are_those_of_torch(name, module):
     assert np.allclose(Mlp(parts, activation=name)(x), theirs, atol=1e-10, rtol=1e-10)
 
 
-def test_weights_that_are_not_finite_are_not_lost():
+def test_weights_that_are_not_finite_are_not_lost() -> None:
     """An input of 0 times infinity is no number, as in PyTorch and numpy."""
     weight = np.array([[np.inf, 1.0]])
     assert np.isnan(Mlp([(weight, np.zeros(1))], activation="identity")(np.array([[0.0, 1.0]]))).all()
 
 
-def test_unknown_activations():
+def test_unknown_activations() -> None:
     with pytest.raises(InputError, match="unknown activation 'swish'; there are relu, tanh"):
         Mlp(layers([2, 2]), activation="swish")
     with pytest.raises(TypeError):
-        Mlp(layers([2, 2]))
+        Mlp(layers([2, 2]))  # type: ignore[call-arg]
 
 
-def saved(path, sizes, **options):
+def saved(path: Path, sizes: Any, **options: Any) -> Any:
     arrays = {}
     for at, (weight, bias) in enumerate(layers(sizes)):
         arrays[f"{2 * at}.weight"] = weight.astype(np.float32)
@@ -95,7 +97,7 @@ def saved(path, sizes, **options):
     return path
 
 
-def test_nothing_is_guessed(tmp_path):
+def test_nothing_is_guessed(tmp_path: Path) -> None:
     path = saved(tmp_path / "net.safetensors", [3, 4, 2])
     with pytest.raises(InputError) as caught:
         read_layers(path)
@@ -108,7 +110,7 @@ def test_nothing_is_guessed(tmp_path):
 
 
 @pytest.mark.parametrize("written", ["tanh", "Tanh", "Tanh()", "torch.nn.Tanh", "nn.Tanh()"])
-def test_metadata_may_name_it(tmp_path, written):
+def test_metadata_may_name_it(tmp_path: Path, written: str) -> None:
     path = saved(tmp_path / "net.safetensors", [3, 4, 2], metadata={"activation": written})
     assert read_layers(path).activation == "tanh"
     assert read_layers(path, activation="tanh").activation == "tanh"
@@ -116,7 +118,7 @@ def test_metadata_may_name_it(tmp_path, written):
         read_layers(path, activation="relu")
 
 
-def test_metadata_with_an_activation_that_is_not_known(tmp_path):
+def test_metadata_with_an_activation_that_is_not_known(tmp_path: Path) -> None:
     path = saved(tmp_path / "net.safetensors", [3, 4, 2], metadata={"activation": "Mish"})
     with pytest.raises(InputError, match="it names the activation `Mish`; known are"):
         read_layers(path)
@@ -124,14 +126,14 @@ def test_metadata_with_an_activation_that_is_not_known(tmp_path):
 
 @needs_torch
 @pytest.mark.parametrize("place", ["activation", "hyper_parameters"])
-def test_checkpoints_may_name_it(tmp_path, place):
+def test_checkpoints_may_name_it(tmp_path: Path, place: str) -> None:
     state = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ELU(), torch.nn.Linear(4, 2)).state_dict()
     told = {"activation": "ELU"} if place == "activation" else {"hyper_parameters": {"activation": "ELU"}}
     torch.save({"state_dict": state, **told}, tmp_path / "net.pt")
     assert read_layers(tmp_path / "net.pt").activation == "elu"
 
 
-def test_tanh_and_relu_are_different_policies(tmp_path):
+def test_tanh_and_relu_are_different_policies(tmp_path: Path) -> None:
     """The defect that made this: a network for tanh was evaluated with ReLU and nobody noticed."""
     task = load(*COURIER)
     path = saved(tmp_path / "net,v=2.safetensors", [sum(task.domain_sizes), 32, len(task.actions)])

@@ -2,11 +2,14 @@
 
 import dataclasses
 import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from misstep import InputError, load, load_sas
+from misstep import InputError, Task, load, load_sas
 from misstep._core import AsnetPolicy, PolicyGraph
 from misstep.answers.answer import NO_NUMBER
 from misstep.answers.guard import reason_of_run
@@ -35,7 +38,7 @@ PROBLEM = """(define (problem p) (:domain odd) (:objects p1 p2 p3 p4 island - pl
 
 
 @pytest.fixture(scope="module")
-def tasks(tmp_path_factory):
+def tasks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("odd")
     (folder / "domain.pddl").write_text(DOMAIN)
     (folder / "problem.pddl").write_text(PROBLEM)
@@ -45,7 +48,7 @@ def tasks(tmp_path_factory):
     }
 
 
-def assert_like_reference(model, task, states, *, tolerance=1e-4):
+def assert_like_reference(model: Any, task: Task, states: Any, *, tolerance: float = 1e-4) -> None:
     policy = bind_asnet(model, task)
     net = ground_net(model, task)
     batch = task.batch(states)
@@ -64,14 +67,14 @@ def assert_like_reference(model, task, states, *, tolerance=1e-4):
 @pytest.mark.parametrize(
     ("hidden", "num_layers"), [(16, 2), (16, 1), (16, 3), (1, 2), (8, 2), (11, 2), (24, 3), (40, 2), (64, 1)]
 )
-def test_native_equals_numpy(tasks, name, hidden, num_layers):
+def test_native_equals_numpy(tasks: Any, name: str, hidden: int, num_layers: int) -> None:
     task = tasks[name]
     for seed in range(3):
         model = random_model(task.pddl, hidden=hidden, num_layers=num_layers, seed=seed)
         assert_like_reference(model, task, walked_states(task, 20, seed=seed))
 
 
-def test_large_weights_saturate(tasks):
+def test_large_weights_saturate(tasks: Any) -> None:
     task = tasks["courier"]
     model = random_model(task.pddl)
     for layer in model.action_modules:
@@ -80,7 +83,7 @@ def test_large_weights_saturate(tasks):
     assert_like_reference(model, task, walked_states(task, 20), tolerance=1e-3)
 
 
-def test_ground_net_of_the_odd_task(tasks):
+def test_ground_net_of_the_odd_task(tasks: Any) -> None:
     task = tasks["odd"]
     net = ground_net(random_model(task.pddl), task)
     names = [task.actions[int(action)].name for action in net.operators]
@@ -95,7 +98,7 @@ def test_ground_net_of_the_odd_task(tasks):
 
 
 @pytest.mark.parametrize("name", ["courier", "odd"])
-def test_answers_do_not_depend_on_the_batch(tasks, name):
+def test_answers_do_not_depend_on_the_batch(tasks: Any, name: str) -> None:
     task = tasks[name]
     policy = bind_asnet(random_model(task.pddl, seed=5), task)
     states = walked_states(task, 256)
@@ -105,7 +108,7 @@ def test_answers_do_not_depend_on_the_batch(tasks, name):
     assert policy.scores(task.batch(states[::-1])) == together[::-1]
 
 
-def test_equal_scores_go_to_the_first_action(tasks):
+def test_equal_scores_go_to_the_first_action(tasks: Any) -> None:
     task = tasks["courier"]
     model = random_model(task.pddl)
     for module in model.action_modules[-1]:
@@ -116,7 +119,7 @@ def test_equal_scores_go_to_the_first_action(tasks):
         assert policy(task.batch([state])) == task.applicable(state)[:1]
 
 
-def test_probabilities(tasks):
+def test_probabilities(tasks: Any) -> None:
     task = tasks["courier"]
     policy = bind_asnet(random_model(task.pddl), task)
     batch = task.batch(walked_states(task, 5))
@@ -126,7 +129,7 @@ def test_probabilities(tasks):
     assert policy(task.batch([])) == policy.scores(task.batch([])) == []
 
 
-def test_scores_that_are_no_numbers_are_no_decision(tasks):
+def test_scores_that_are_no_numbers_are_no_decision(tasks: Any) -> None:
     task = tasks["courier"]
     model = random_model(task.pddl)
     for module in model.action_modules[-1]:
@@ -142,7 +145,7 @@ def test_scores_that_are_no_numbers_are_no_decision(tasks):
     assert reason_of_run(policy, run) == NO_NUMBER.reason
 
 
-def test_part(tasks, tmp_path):
+def test_part(tasks: Any, tmp_path: Path) -> None:
     task = tasks["courier"]
     model = random_model(task.pddl)
     write_asnet(tmp_path / "a=b,c:net.safetensors", model)
@@ -155,7 +158,7 @@ def test_part(tasks, tmp_path):
         make_policy_part("asnet")
 
 
-def test_another_domain_is_refused(tasks, tmp_path):
+def test_another_domain_is_refused(tasks: Any, tmp_path: Path) -> None:
     model = random_model(tasks["odd"].pddl)
     with pytest.raises(InputError, match=r"trained for another domain: its actions are go, shift, back"):
         bind_asnet(model, tasks["courier"])
@@ -172,7 +175,7 @@ def test_another_domain_is_refused(tasks, tmp_path):
         bind_asnet(model, load_sas(tmp_path / "task.sas"))
 
 
-def test_another_hash_is_a_warning(tasks):
+def test_another_hash_is_a_warning(tasks: Any) -> None:
     """All names and sizes fit: the policy is used, and the user is told."""
     task = tasks["odd"]
     model = dataclasses.replace(random_model(task.pddl), domain_hash="0" * 64)
@@ -199,7 +202,7 @@ EITHER = """(define (domain cars)
   :precondition (at ?t ?p) :effect (and (at ?t ?q) (not (at ?t ?p)))))"""
 
 
-def test_types_made_of_others_are_part_of_the_hash(tmp_path):
+def test_types_made_of_others_are_part_of_the_hash(tmp_path: Path) -> None:
     """Each `either` joins the types once, as a name with sorted members, when it is first met."""
     (tmp_path / "domain.pddl").write_text(EITHER)
     (tmp_path / "problem.pddl").write_text(
@@ -215,7 +218,7 @@ def test_types_made_of_others_are_part_of_the_hash(tmp_path):
     assert compound_types([["a"], ["b", "a"], ["c", "b"], ["a", "b"], []]) == ["(either a b)", "(either b c)"]
 
 
-def test_order_of_declarations_does_not_matter(tasks, tmp_path):
+def test_order_of_declarations_does_not_matter(tasks: Any, tmp_path: Path) -> None:
     task = tasks["odd"]
     model = random_model(task.pddl)
     start, back = DOMAIN.index("(:action go"), DOMAIN.index("(:action back")
@@ -231,7 +234,7 @@ def test_order_of_declarations_does_not_matter(tasks, tmp_path):
         }
 
 
-def damaged_calls(task):
+def damaged_calls(task: Task) -> Iterator[Any]:
     """Arguments of the native class with one thing wrong, and what is said."""
     model = random_model(task.pddl)
     net = ground_net(model, task)
@@ -270,7 +273,7 @@ def damaged_calls(task):
     yield good | {"predicate_modules": [], "action_modules": []}, "at least one"
 
 
-def test_wrong_shapes_are_refused(tasks):
+def test_wrong_shapes_are_refused(tasks: Any) -> None:
     task = tasks["courier"]
     for arguments, said in damaged_calls(task):
         if said is None:
@@ -280,7 +283,7 @@ def test_wrong_shapes_are_refused(tasks):
             AsnetPolicy(task, **arguments)
 
 
-def test_a_batch_of_another_task_is_refused(tasks):
+def test_a_batch_of_another_task_is_refused(tasks: Any) -> None:
     task, other = tasks["courier"], tasks["odd"]
     policy = bind_asnet(random_model(task.pddl), task)
     for ask in (policy, policy.scores, policy.probabilities):

@@ -2,6 +2,9 @@
 
 import base64
 import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +22,9 @@ def model() -> AsnetModel:
     return random_model(load(*COURIER).pddl)
 
 
-def write_sqlite(path, model, *, change=lambda rows: rows, info=None):
+def write_sqlite(
+    path: Path, model: Any, *, change: Callable[..., Any] = lambda rows: rows, info: Any = None
+) -> Any:
     """Writes the published layout."""
     rows = []
     for layer, modules in enumerate(model.action_modules):
@@ -52,7 +57,7 @@ def write_sqlite(path, model, *, change=lambda rows: rows, info=None):
     return path
 
 
-def write_toml(path, model, *, damage=lambda text: text):
+def write_toml(path: Path, model: Any, *, damage: Callable[..., Any] = lambda text: text) -> Any:
     """Writes the newer layout, as far as it is known."""
     lines = [
         "[asnets]",
@@ -61,7 +66,7 @@ def write_toml(path, model, *, damage=lambda text: text):
         "[asnets.model]",
     ]
 
-    def entry(table, key, layer, index, module):
+    def entry(table: Any, key: Any, layer: Any, index: Any, module: Any) -> None:
         lines.extend([f"[[asnets.model.{table}]]", f"layer = {layer}", f"{key} = {index}"])
         for name, array in zip(("weights", "bias"), module, strict=True):
             lines.append(f"{name}_size = {array.size}")
@@ -77,7 +82,7 @@ def write_toml(path, model, *, damage=lambda text: text):
     return path
 
 
-def assert_same(one, other):
+def assert_same(one: Any, other: Any) -> None:
     assert (one.hidden, one.num_layers) == (other.hidden, other.num_layers)
     for mine, yours in (
         (one.action_modules, other.action_modules),
@@ -89,45 +94,45 @@ def assert_same(one, other):
                 assert np.array_equal(module.bias, same.bias)
 
 
-def test_own_format_keeps_everything(model, tmp_path):
+def test_own_format_keeps_everything(model: Any, tmp_path: Path) -> None:
     write_asnet(tmp_path / "own.safetensors", model)
     again = read_asnet(tmp_path / "own.safetensors")
     assert_same(again, model)
     assert (again.actions, again.predicates) == (model.actions, model.predicates)
 
 
-def test_published_format(model, tmp_path):
+def test_published_format(model: Any, tmp_path: Path) -> None:
     again = read_asnet(write_sqlite(tmp_path / "x.policy", model))
     assert_same(again, model)
     assert (again.actions, again.predicates) == (model.actions, model.predicates)
     assert again.domain_name == "courier"
 
 
-def test_newer_published_format(model, tmp_path):
+def test_newer_published_format(model: Any, tmp_path: Path) -> None:
     assert_same(read_asnet(write_toml(tmp_path / "x.policy", model)), model)
 
 
-def cut_blob(rows):
+def cut_blob(rows: Any) -> Any:
     rows[4][4] = rows[4][4][:-4]
     return rows
 
 
-def odd_blob(rows):
+def odd_blob(rows: Any) -> Any:
     rows[4][4] = rows[4][4][:-1]
     return rows
 
 
-def not_finite(rows):
+def not_finite(rows: Any) -> Any:
     rows[1][4] = np.full(16, np.inf, dtype="<f4").tobytes()
     return rows
 
 
-def text_for_blob(rows):
+def text_for_blob(rows: Any) -> Any:
     rows[4][4] = "no blob"
     return rows
 
 
-def landmark_inputs(rows):
+def landmark_inputs(rows: Any) -> Any:
     return [[*row[:4], row[4] + bytes(3 * 64)] if row[0] == row[1] == row[3] == 0 else row for row in rows]
 
 
@@ -150,7 +155,7 @@ def landmark_inputs(rows):
         (landmark_inputs, "landmark or history inputs"),
     ],
 )
-def test_damaged_tables(model, tmp_path, change, said):
+def test_damaged_tables(model: Any, tmp_path: Path, change: Any, said: str) -> None:
     with pytest.raises(InputError, match=said):
         read_asnet(write_sqlite(tmp_path / "x.policy", model, change=change))
 
@@ -165,12 +170,12 @@ def test_damaged_tables(model, tmp_path, change, said):
         ({"cfg_hidden_dimension": 8, "cfg_num_layers": 2}, "bias has 16 numbers, not 8"),
     ],
 )
-def test_wrong_sizes(model, tmp_path, info, said):
+def test_wrong_sizes(model: Any, tmp_path: Path, info: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
         read_asnet(write_sqlite(tmp_path / "x.policy", model, info=info))
 
 
-def test_other_files(model, tmp_path):
+def test_other_files(model: Any, tmp_path: Path) -> None:
     path = tmp_path / "x.policy"
     with pytest.raises(InputError, match="cannot be read"):
         read_asnet(path)
@@ -193,7 +198,7 @@ def test_other_files(model, tmp_path):
         read_asnet(path)
 
 
-def test_a_truncated_file_is_refused_wherever_it_ends(model, tmp_path):
+def test_a_truncated_file_is_refused_wherever_it_ends(model: Any, tmp_path: Path) -> None:
     for whole in (
         write_sqlite(tmp_path / "whole.policy", model),
         write_toml(tmp_path / "whole.toml", model),
@@ -206,7 +211,7 @@ def test_a_truncated_file_is_refused_wherever_it_ends(model, tmp_path):
                 read_asnet(cut)
 
 
-def test_toml_sizes_are_checked(model, tmp_path):
+def test_toml_sizes_are_checked(model: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="`bias` has 16 numbers, not 17"):
         read_asnet(
             write_toml(tmp_path / "x", model, damage=lambda text: text.replace("= 16\nbias", "= 17\nbias"))
@@ -217,7 +222,7 @@ def test_toml_sizes_are_checked(model, tmp_path):
         )
 
 
-def test_safetensors_are_the_real_ones(tmp_path):
+def test_safetensors_are_the_real_ones(tmp_path: Path) -> None:
     path = tmp_path / "x.safetensors"
     write_safetensors(path, {"a": np.arange(6, dtype=np.float32).reshape(2, 3)}, metadata={"k": "v"})
     content = path.read_bytes()
@@ -245,7 +250,7 @@ def test_safetensors_are_the_real_ones(tmp_path):
         b'{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 4]}}',
     ],
 )
-def test_damaged_safetensors(tmp_path, header):
+def test_damaged_safetensors(tmp_path: Path, header: bytes) -> None:
     path = tmp_path / "x.safetensors"
     path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(8))
     with pytest.raises(InputError):

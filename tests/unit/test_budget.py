@@ -61,7 +61,7 @@ def test_everything_has_a_name() -> None:
     with pytest.raises(TypeError):
         core.Budget(60)  # type: ignore[call-arg]
     with pytest.raises(TypeError):
-        core.Budget(expansions=1.5)  # type: ignore[arg-type]
+        core.Budget(expansions=1.5)
 
 
 def test_no_seconds_are_over_at_once() -> None:

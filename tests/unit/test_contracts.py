@@ -15,6 +15,7 @@ from misstep.testing import (
     check_policy,
 )
 from misstep.testing.contract import MAX_SECONDS
+from tests.unit import broken_fuzzers
 from tests.unit import broken_parts as broken
 
 TASKS = 12
@@ -25,7 +26,7 @@ def names(cases: list[tuple[Any, str]]) -> list[str]:
 
 
 def patience(part: object) -> float:
-    return broken.MOMENT if isinstance(part, broken.ENDLESS) else MAX_SECONDS
+    return broken.MOMENT if isinstance(part, broken_fuzzers.ENDLESS) else MAX_SECONDS
 
 
 def is_noticed(check: Callable[[], None], part: object, rule: str) -> ContractBroken:
@@ -46,7 +47,7 @@ def test_broken_biases(part: Any, rule: str) -> None:
     is_noticed(lambda: check_bias(part, tasks=TASKS), part, rule)
 
 
-@pytest.mark.parametrize(("part", "rule"), broken.FUZZERS, ids=names(broken.FUZZERS))
+@pytest.mark.parametrize(("part", "rule"), broken_fuzzers.FUZZERS, ids=names(broken_fuzzers.FUZZERS))
 def test_broken_fuzzers(part: Any, rule: str) -> None:
     is_noticed(lambda: check_fuzzer(part, tasks=TASKS, max_seconds=patience(part)), part, rule)
 
@@ -70,7 +71,7 @@ def test_the_task_of_a_breach_can_be_made_again() -> None:
 def test_sound_parts_keep_their_contracts() -> None:
     check_oracle(broken.Saying(), tasks=TASKS)
     check_bias(broken.Weighing(), tasks=TASKS)
-    check_fuzzer(broken.Stepping(), tasks=TASKS)
+    check_fuzzer(broken_fuzzers.Stepping(), tasks=TASKS)
     check_objective(broken.Doubling(), tasks=TASKS)
     check_policy(broken.Choosing())
     check_policy(misstep.per_state(lambda state: None))

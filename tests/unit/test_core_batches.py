@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -80,7 +82,7 @@ def test_values_outside_of_the_domain_are_refused_when_used(value: int) -> None:
     array = np.zeros((2, 4), dtype=np.int32)
     batch = core.StateBatch(task, array)
     array[1, 1] = value
-    uses = [
+    uses: list[Callable[[], object]] = [
         lambda: core.Heuristic(task, "ff").evaluate(batch),
         lambda: core.Heuristic(task, "ff").pairwise(batch, batch),
         lambda: core.StateRegistry(task).insert_batch(batch),

@@ -21,7 +21,7 @@ def test_a_batch_of_states_without_variables() -> None:
 
 def test_a_task_that_keeps_one_of_its_states_is_collected() -> None:
     task = misstep.Task(to_sas(DELIVERY))
-    task.kept = task.initial_state
+    task.kept = task.initial_state  # type: ignore[attr-defined]
     gone = weakref.ref(task)
     del task
     gc.collect()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from misstep import InputError
@@ -113,7 +115,7 @@ def test_an_inapplicable_action_is_refused_with_the_state() -> None:
 def test_what_belongs_to_another_task_is_refused() -> None:
     task, other = delivery(), counter(4)
     state, action = other.initial_state, other.actions[0]
-    calls = [
+    calls: list[Callable[[], object]] = [
         lambda: task.apply(state, task.actions[0]),
         lambda: task.apply(task.initial_state, action),
         lambda: task.applicable(state),

@@ -134,9 +134,9 @@ def test_policies_that_cannot_be_bound() -> None:
     folder = Path(misstep.__file__).parent / "bundled" / "courier"
     files = (folder / "domain.pddl", folder / "problem.pddl")
     with pytest.raises(PartError, match=r"raised LookupError: no table .* when it was bound to the task"):
-        misstep.test(files, Stumbling())  # type: ignore[arg-type]
+        misstep.test(files, Stumbling())
     with pytest.raises(PartError, match="can neither be called nor bound"):
-        misstep.test(files, broken.Unbound())  # type: ignore[arg-type]
+        misstep.test(files, broken.Unbound())
 
 
 class Learning(broken.SayingOracle):

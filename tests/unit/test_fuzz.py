@@ -119,11 +119,12 @@ def test_a_policy_that_raises_can_be_asked_again(task: Task) -> None:
     assert run.outcome == "stuck" and run.answer is None
 
 
-def test_nonsense_is_failed(task: Task) -> None:
-    for answer in (3, object(), "jump"):  # Names of actions are read by the guard, see test_policies_guard.
-        nonsense = _core.PolicyGraph(task, lambda states, answer=answer: [answer] * len(states))
-        (run,) = nonsense.run(task.batch([task.initial_state]))
-        assert run.outcome == "failed"
+# Names of actions are read by the guard, see test_policies_guard.
+@pytest.mark.parametrize("answer", [3, object(), "jump"])
+def test_nonsense_is_failed(task: Task, answer: object) -> None:
+    nonsense = _core.PolicyGraph(task, lambda states: [answer] * len(states))
+    (run,) = nonsense.run(task.batch([task.initial_state]))
+    assert run.outcome == "failed"
 
 
 @pytest.mark.parametrize("part", [Classic(), Refined()])

@@ -16,7 +16,8 @@ from misstep.fuzzer import FuzzContext
 from misstep.plugins import make_policy_part
 from misstep.pool import PoolEntry
 from misstep.task import Task
-from tests.unit import broken_parts as broken
+from tests.unit import broken_fuzzers as broken
+from tests.unit.broken_parts import Unbound, Weighing
 
 
 @pytest.fixture(scope="module")
@@ -62,14 +63,14 @@ def test_another_pool_is_not_continued(task: Task) -> None:
         (broken.WrongParent(), "gave entry 1 the parent 99"),
         (broken.NoEntry(), "which is no PoolEntry"),
         (broken.Headless(), "the first entry must be the initial state"),
-        (broken.Unbound(), "has no `walk`"),
+        (Unbound(), "has no `walk`"),
     ],
 )
 def test_what_goes_wrong_is_the_fault_of_the_part(task: Task, part: Any, words: str) -> None:
     with pytest.raises(PartError) as caught:
         list(session(task, part))
     assert words in str(caught.value)
-    assert f"fuzzer `{part.name}` of the module tests.unit.broken_parts" in str(caught.value)
+    assert f"fuzzer `{part.name}` of the module {type(part).__module__}" in str(caught.value)
 
 
 @dataclass(frozen=True)
@@ -161,5 +162,5 @@ class Best(broken.Stepping):
 
 
 def test_a_fuzzer_may_ask_the_bias(task: Task) -> None:
-    for bias in (Detour(), broken.Weighing()):
+    for bias in (Detour(), Weighing()):
         assert len(list(session(task, Best(), bias=bias))) == 20

@@ -1,11 +1,14 @@
 """GNN policies: native evaluation against plain numpy, the batch rule, no-ops, errors, known plan lengths."""
 
 import random
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import misstep
+from misstep import State, Task
 from misstep._core import PolicyGraph
 from misstep.answers.answer import NO_NUMBER, NO_SUCH_ACTION
 from misstep.errors import InputError, UnsupportedFeature
@@ -19,21 +22,21 @@ TOLERANCE = 1e-3
 
 
 @pytest.fixture(scope="module")
-def task(tmp_path_factory):
+def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
     return misstep.load(*ferry(tmp_path_factory.mktemp("ferry")))
 
 
 @pytest.fixture
-def path(tmp_path):
+def path(tmp_path: Path) -> Path:
     return tmp_path / "epoch=1-step=2.ckpt"
 
 
-def batch(task, states):
+def batch(task: Task, states: Any) -> Any:
     registry = misstep.StateRegistry(task)
     return registry.batch([registry.insert(state) for state in states])
 
 
-def walk(task, count, seed):
+def walk(task: Task, count: Any, seed: int) -> Any:
     chance, state, found = random.Random(seed), task.initial_state, []
     while len(found) < count:
         found.append(state)
@@ -41,7 +44,7 @@ def walk(task, count, seed):
     return found
 
 
-def assert_same_values(policy, reference, state):
+def assert_same_values(policy: Any, reference: Any, state: State) -> None:
     ours, expected = policy.values(state), reference.values(state)
     assert [identifier(name) for name, _ in ours] == [name for name, _ in expected]
     np.testing.assert_allclose([v for _, v in ours], [v for _, v in expected], atol=TOLERANCE, rtol=1e-5)
@@ -49,14 +52,14 @@ def assert_same_values(policy, reference, state):
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("hidden", [8, 16, 24, 64])
-def test_native_equals_numpy(task, path, seed, hidden):
+def test_native_equals_numpy(task: Task, path: Path, seed: int, hidden: int) -> None:
     part = Gnn(random_checkpoint(path, seed=seed, hidden=hidden, solvable=seed % 2 == 0))
     policy, reference = part.bind(task), ReferenceGnn(task, part.model)
     for state in walk(task, 20, seed):
         assert_same_values(policy, reference, state)
 
 
-def test_unsolvable_states_come_last(task, path):
+def test_unsolvable_states_come_last(task: Task, path: Path) -> None:
     bias = {f"solvable_readout.post.2.{kind}": np.zeros(shape) for kind, shape in WEIGHTS}
     part = Gnn(random_checkpoint(path, tensors=bias))  # A logit of 0 is rounded to unsolvable.
     plain = Gnn(random_checkpoint(path.with_name("plain.ckpt"), solvable=False))
@@ -70,7 +73,7 @@ def test_unsolvable_states_come_last(task, path):
 WEIGHTS = [("weight", (1, 16)), ("bias", (1,))]
 
 
-def test_the_least_value_is_chosen_and_the_first_of_equals(task, path):
+def test_the_least_value_is_chosen_and_the_first_of_equals(task: Task, path: Path) -> None:
     policy = Gnn(random_checkpoint(path, seed=3)).bind(task)
     for state in walk(task, 30, 1):
         values = policy.values(state)
@@ -85,7 +88,7 @@ def test_the_least_value_is_chosen_and_the_first_of_equals(task, path):
     assert action.name == "(board k a)"
 
 
-def test_states_asked_together_get_the_answers_they_get_alone(task, path):
+def test_states_asked_together_get_the_answers_they_get_alone(task: Task, path: Path) -> None:
     policy = Gnn(random_checkpoint(path, seed=2)).bind(task)
     states = walk(task, 40, 5)
     alone = [policy(batch(task, [state]))[0] for state in states]
@@ -93,7 +96,7 @@ def test_states_asked_together_get_the_answers_they_get_alone(task, path):
     assert [policy(batch(task, [state]))[0] for state in states] == alone
 
 
-def test_actions_that_change_nothing_are_successors_too(task, path):
+def test_actions_that_change_nothing_are_successors_too(task: Task, path: Path) -> None:
     assert [noop.name for noop in noop_actions(task.pddl)] == ["(sail b b)"]
     assert "(sail b b)" not in {action.name for action in task.actions}
     at_b = task.apply(task.initial_state, task.action("(sail a b)"))
@@ -102,7 +105,7 @@ def test_actions_that_change_nothing_are_successors_too(task, path):
     assert "(sail b b)" not in [name for name, _ in policy.values(task.initial_state)]
 
 
-def test_a_policy_that_prefers_to_stay_has_no_action(task, path):
+def test_a_policy_that_prefers_to_stay_has_no_action(task: Task, path: Path) -> None:
     at_b = task.apply(task.initial_state, task.action("(sail a b)"))
     for seed in range(200):
         policy = Gnn(random_checkpoint(path, seed=seed)).bind(task)
@@ -114,7 +117,7 @@ def test_a_policy_that_prefers_to_stay_has_no_action(task, path):
     raise AssertionError("no network stays")
 
 
-def test_overflow_is_no_choice(task, path):
+def test_overflow_is_no_choice(task: Task, path: Path) -> None:
     policy = Gnn(random_checkpoint(path, scale=1e6, iterations=30)).bind(task)
     assert all(np.isnan(value) for _, value in policy.values(task.initial_state))
     assert policy(batch(task, [task.initial_state])) == [NO_NUMBER]
@@ -122,7 +125,7 @@ def test_overflow_is_no_choice(task, path):
     assert run.outcome == "failed"
 
 
-def test_no_successors(tmp_path, path):
+def test_no_successors(tmp_path: Path, path: Path) -> None:
     domain, problem = ferry(tmp_path)
     problem.write_text(
         "(define (problem p) (:domain ferry) (:objects a b - place k - car)"
@@ -135,7 +138,7 @@ def test_no_successors(tmp_path, path):
     assert policy(batch(task, [stuck])) == [None]
 
 
-def test_as_a_part(task, path):
+def test_as_a_part(task: Task, path: Path) -> None:
     """File names of checkpoints have `=` in them."""
     random_checkpoint(path)
     for text in (f"gnn:{path}", f"gnn:file={path}"):
@@ -167,14 +170,14 @@ def test_as_a_part(task, path):
         ({"tensors": {"readout.post.2.bias": np.array([np.nan])}}, "infinite or undefined"),
     ],
 )
-def test_networks_that_do_not_fit(task, path, changes, words):
+def test_networks_that_do_not_fit(task: Task, path: Path, changes: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError) as caught:
         Gnn(random_checkpoint(path, **changes)).bind(task)
     assert words in str(caught.value)
     assert str(caught.value).startswith(str(path))
 
 
-def test_tasks_that_do_not_fit(tmp_path, task, path):
+def test_tasks_that_do_not_fit(tmp_path: Path, task: Task, path: Path) -> None:
     part = Gnn(random_checkpoint(path))
     with pytest.raises(InputError, match="load the PDDL files"):
         part.bind(misstep.Task(task.sas))

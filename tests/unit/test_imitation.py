@@ -2,6 +2,8 @@
 
 import random
 from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,11 +16,11 @@ from misstep.training.imitation import Example, courier_tasks, examples, main, t
 
 
 @pytest.fixture(scope="module")
-def tasks():
+def tasks() -> Any:
     return list(courier_tasks(4, CourierSizes(), seed=5))
 
 
-def test_random_problems_are_solvable_and_repeatable(tasks):
+def test_random_problems_are_solvable_and_repeatable(tasks: Any) -> None:
     for task in tasks:
         result = search(task, "astar:lmcut")
         assert result.outcome == "solved"
@@ -27,7 +29,7 @@ def test_random_problems_are_solvable_and_repeatable(tasks):
     assert texts[0] == texts[1] != texts[2]
 
 
-def test_examples_are_the_decisions_of_an_optimal_plan(tasks):
+def test_examples_are_the_decisions_of_an_optimal_plan(tasks: Any) -> None:
     for task in tasks:
         shown = examples(task)
         plan = search(task, "astar:lmcut").plan
@@ -37,7 +39,7 @@ def test_examples_are_the_decisions_of_an_optimal_plan(tasks):
     assert examples(tasks[0], max_expansions=0) == []
 
 
-def test_the_perceptron_learns_what_can_be_separated():
+def test_the_perceptron_learns_what_can_be_separated() -> None:
     rng = random.Random(0)
     hidden = np.array([[rng.randint(-3, 3) for _ in FEATURES] for _ in range(2)])
     given = []
@@ -54,7 +56,7 @@ def test_the_perceptron_learns_what_can_be_separated():
     assert trained.weights != train(given, epochs=60, seed=2).weights
 
 
-def test_agreement_is_what_the_policy_does(tasks):
+def test_agreement_is_what_the_policy_does(tasks: Any) -> None:
     trained = train([example for task in tasks for example in examples(task)], epochs=5)
     same = total = 0
     for task in tasks:
@@ -67,12 +69,12 @@ def test_agreement_is_what_the_policy_does(tasks):
     assert trained.agreement == round(same / total, 3)
 
 
-def test_nothing_to_learn_from():
+def test_nothing_to_learn_from() -> None:
     with pytest.raises(InputError, match="nothing to learn from"):
         train([])
 
 
-def test_the_shipped_policy_is_made_again_byte_for_byte(tmp_path):
+def test_the_shipped_policy_is_made_again_byte_for_byte(tmp_path: Path) -> None:
     file = tmp_path / "courier.json"
     assert main(["--out", str(file)]) == 0
     assert file.read_bytes() == (files("misstep") / "bundled" / "zoo" / "courier.linear.json").read_bytes()

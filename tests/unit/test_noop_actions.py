@@ -1,5 +1,7 @@
 """Which actions of the PDDL change nothing, against trying every ground action in every reachable state."""
 
+from pathlib import Path
+
 import pytest
 
 import misstep
@@ -30,7 +32,7 @@ PROBLEM = """
 """
 
 
-def test_names_and_conditions(tmp_path):
+def test_names_and_conditions(tmp_path: Path) -> None:
     domain, problem = tmp_path / "domain.pddl", tmp_path / "problem.pddl"
     domain.write_text(DOMAIN)
     problem.write_text(PROBLEM)
@@ -45,7 +47,7 @@ def test_names_and_conditions(tmp_path):
     assert [text(atom) for atom in found["(look x z)"].required] == ["(at x)", "(lit x)"]
 
 
-def test_exactly_what_the_translator_leaves_out_and_can_happen(tmp_path):
+def test_exactly_what_the_translator_leaves_out_and_can_happen(tmp_path: Path) -> None:
     domain, problem = tmp_path / "domain.pddl", tmp_path / "problem.pddl"
     domain.write_text(DOMAIN)
     problem.write_text(PROBLEM)
@@ -75,7 +77,7 @@ def test_exactly_what_the_translator_leaves_out_and_can_happen(tmp_path):
     assert len(seen) > 50
 
 
-def test_quantifiers_are_refused_by_name(tmp_path):
+def test_quantifiers_are_refused_by_name(tmp_path: Path) -> None:
     domain, problem = ferry(tmp_path)
     text = domain.read_text().replace(
         "(and (on ?c) (at-ferry ?p))", "(and (on ?c) (exists (?q - place) (at-ferry ?q)) (at-ferry ?p))"

@@ -1,5 +1,8 @@
 """Every mistake in PDDL gets one error at the right place."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from misstep.errors import InputError, UnsupportedFeature
@@ -20,11 +23,11 @@ PROBLEM = """(define (problem p) (:domain d)
 (:goal (at t shop)))"""
 
 
-def read(domain, problem):
+def read(domain: Any, problem: Any) -> Any:
     return parse_problem(Source(problem, "p.pddl"), parse_domain(Source(domain, "d.pddl")))
 
 
-def test_the_unchanged_files_are_fine():
+def test_the_unchanged_files_are_fine() -> None:
     problem = read(DOMAIN, PROBLEM)
     assert problem.warnings == ()
     assert [thing.name for thing in problem.objects] == ["home", "t", "shop"]
@@ -72,7 +75,7 @@ def test_the_unchanged_files_are_fine():
         ("(define (domain d)", "(" * (MAX_DEPTH + 1), f"d.pddl:1:{MAX_DEPTH + 1}", "nested deeper"),
     ],
 )
-def test_mistakes_in_the_domain(old, new, place, words):
+def test_mistakes_in_the_domain(old: str, new: str, place: str, words: str) -> None:
     assert old in DOMAIN
     with pytest.raises(InputError) as caught:
         read(DOMAIN.replace(old, new, 1), PROBLEM)
@@ -102,7 +105,7 @@ def test_mistakes_in_the_domain(old, new, place, words):
         ("(:init", "(:initial", "p.pddl:3:1", "did you mean `:init`?"),
     ],
 )
-def test_mistakes_in_the_problem(old, new, place, words):
+def test_mistakes_in_the_problem(old: str, new: str, place: str, words: str) -> None:
     assert old in PROBLEM
     with pytest.raises(InputError) as caught:
         read(DOMAIN, PROBLEM.replace(old, new, 1))
@@ -128,7 +131,7 @@ def test_mistakes_in_the_problem(old, new, place, words):
         ),
     ],
 )
-def test_what_is_legal_but_not_handled_is_named(old, new, place, words):
+def test_what_is_legal_but_not_handled_is_named(old: str, new: str, place: str, words: str) -> None:
     assert old in DOMAIN
     with pytest.raises(UnsupportedFeature) as caught:
         read(DOMAIN.replace(old, new, 1), PROBLEM)
@@ -147,7 +150,7 @@ def test_what_is_legal_but_not_handled_is_named(old, new, place, words):
         ("(:goal", "(:constraints) (:goal", "p.pddl:4:1", "`:constraints`"),
     ],
 )
-def test_what_a_problem_may_not_use_is_named(old, new, place, words):
+def test_what_a_problem_may_not_use_is_named(old: str, new: str, place: str, words: str) -> None:
     assert old in PROBLEM
     with pytest.raises(UnsupportedFeature) as caught:
         read(DOMAIN, PROBLEM.replace(old, new, 1))
@@ -155,7 +158,7 @@ def test_what_a_problem_may_not_use_is_named(old, new, place, words):
     assert words in str(caught.value)
 
 
-def test_another_domain_name_is_a_warning():
+def test_another_domain_name_is_a_warning() -> None:
     (warning,) = read(DOMAIN, PROBLEM.replace("(:domain d)", "(:domain e)")).warnings
     assert warning.startswith("p.pddl:1:30: the problem is for domain `e`")
 
@@ -163,12 +166,12 @@ def test_another_domain_name_is_a_warning():
 @pytest.mark.parametrize(
     "text", ["", "; only a comment\n", "()", "(define)", "(define (domain))", "(define (domain d) x)"]
 )
-def test_no_domain_at_all(text):
+def test_no_domain_at_all(text: str) -> None:
     with pytest.raises(InputError, match=r"^d\.pddl:1:\d+: "):
         parse_domain(Source(text, "d.pddl"))
 
 
-def test_missing_directory_and_binary_files(tmp_path):
+def test_missing_directory_and_binary_files(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file; a PDDL domain file was expected"):
         Source.read(tmp_path / "none.pddl", kind="PDDL domain")
     with pytest.raises(InputError, match="this is a directory"):

@@ -36,7 +36,7 @@ PROBLEM = """(define (problem one) (:domain rich) (:objects o1 O2 - a other)
   (:goal (and (q o1) (and (not (r))))) (:metric minimize (total-cost)))"""
 
 
-def test_domain():
+def test_domain() -> None:
     domain = parse_domain(Source(DOMAIN, "d"))
     assert domain.name == "rich"
     assert domain.supertypes == {
@@ -65,7 +65,7 @@ def test_domain():
     assert (nothing.precondition, nothing.effect, nothing.cost) == (And(()), And(()), None)
 
 
-def test_problem():
+def test_problem() -> None:
     problem = parse_problem(Source(PROBLEM, "p"), parse_domain(Source(DOMAIN, "d")))
     assert problem.objects == (
         Typed("k", ("c",)),
@@ -79,7 +79,7 @@ def test_problem():
     assert problem.has_metric
 
 
-def test_without_costs_reads_as_the_same_domain_without_numbers():
+def test_without_costs_reads_as_the_same_domain_without_numbers() -> None:
     domain = parse_domain(Source(DOMAIN, "d"))
     problem = parse_problem(Source(PROBLEM, "p"), domain)
     domain_text, problem_text = without_costs(domain, problem)

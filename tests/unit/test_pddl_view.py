@@ -3,6 +3,7 @@
 import random
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,7 +95,7 @@ def check_bindings(task: Task) -> None:
         assert action.name == "(" + " ".join(words) + ")"
 
 
-def test_switches(tmp_path):
+def test_switches(tmp_path: Path) -> None:
     task = load(*write(tmp_path, SWITCHES, SWITCHES_1))
     check_walks(task, walks=20, steps=25, exhaustive=True)
     check_bindings(task)
@@ -106,7 +107,7 @@ def test_switches(tmp_path):
     assert list(map(view.text, view.negative_goal_atoms)) == ["(on l3)"]
 
 
-def test_schemas_list_distinct_atoms_in_source_order(tmp_path):
+def test_schemas_list_distinct_atoms_in_source_order(tmp_path: Path) -> None:
     task = load(*write(tmp_path, SWITCHES, SWITCHES_1))
     view = task.pddl
     assert view is not None
@@ -138,7 +139,7 @@ def test_schemas_list_distinct_atoms_in_source_order(tmp_path):
     assert carry.atoms[1].ground((3, 2)) == GroundAtom(index["in"], (3, view.objects.index("hall")))
 
 
-def test_courier(courier):
+def test_courier(courier: tuple[Path, Path]) -> None:
     task = load(*courier)
     check_walks(task, walks=5, steps=30, exhaustive=True)
     check_bindings(task)
@@ -157,7 +158,7 @@ def name_of(path: Path) -> str:
 
 
 @pytest.mark.parametrize("domain_file", real_domains(), ids=name_of)
-def test_real_domains(domain_file):
+def test_real_domains(domain_file: Any) -> None:
     domain = read_domain(domain_file)
     problems = [path for path in domain_file.parent.rglob("*.pddl") if path != domain_file]
     smallest = min(problems, key=lambda path: (path.stat().st_size, path.name))
@@ -167,7 +168,7 @@ def test_real_domains(domain_file):
     check_bindings(task)
 
 
-def policies() -> list[object]:
+def policies() -> list[Any]:
     folder = data_folder()
     if folder is None:
         return [pytest.param(Path(), marks=pytest.mark.skip(reason=NO_DATA))]
@@ -175,7 +176,7 @@ def policies() -> list[object]:
 
 
 @pytest.mark.parametrize("policy_file", policies(), ids=lambda path: path.parent.name)
-def test_schema_atoms_fit_the_trained_networks(policy_file):
+def test_schema_atoms_fit_the_trained_networks(policy_file: Any) -> None:
     """An ASNet's first layer has 2k+1 inputs for an action with k atoms; predicates pool their slots."""
     problem = min(policy_file.parent.rglob("problems/*.pddl"), key=lambda path: path.stat().st_size)
     view = load(policy_file.parent / "domain.pddl", problem, unit_cost=True).pddl
@@ -195,7 +196,7 @@ def test_schema_atoms_fit_the_trained_networks(policy_file):
     assert predicates == {at: count for at, count in enumerate(slots) if count}
 
 
-def test_a_view_is_absent_without_pddl(data):
+def test_a_view_is_absent_without_pddl(data: Path) -> None:
     from misstep.task import load_sas
 
     for path in sorted((data / "gnn").glob("*.cpddlsas")):
@@ -204,6 +205,6 @@ def test_a_view_is_absent_without_pddl(data):
         assert task.applicable(task.initial_state)
 
 
-def test_an_unknown_problem_file_is_no_traceback(courier, tmp_path):
+def test_an_unknown_problem_file_is_no_traceback(courier: tuple[Path, Path], tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         load(courier[0], tmp_path / "none.pddl")

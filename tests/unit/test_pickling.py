@@ -4,6 +4,8 @@ import copy
 import pickle
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,16 +19,16 @@ from tests.conftest import COURIER
 
 
 @pytest.fixture(scope="module")
-def task():
+def task() -> Task:
     return load(*COURIER)
 
 
-def states_of(task):
+def states_of(task: Task) -> list[Any]:
     return [task.initial_state, *(state for _, state in task.successors(task.initial_state))]
 
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
-def test_round_trip(task, protocol):
+def test_round_trip(task: Task, protocol: int) -> None:
     states = states_of(task)
     content = (task, states, list(task.actions), task.batch(states))
     again, again_states, actions, batch = pickle.loads(pickle.dumps(content, protocol=protocol))
@@ -43,7 +45,7 @@ def test_round_trip(task, protocol):
     assert task.is_goal(again_states[0]) is False, "they can be used with the first task too"
 
 
-def test_each_alone(task):
+def test_each_alone(task: Task) -> None:
     state, action = states_of(task)[1], task.actions[3]
     assert pickle.loads(pickle.dumps(state)) == state
     assert pickle.loads(pickle.dumps(action)) == action
@@ -52,12 +54,12 @@ def test_each_alone(task):
     assert len(empty) == 0 and empty.values.shape == (0, task.num_variables)
 
 
-def test_many_states_cost_one_task(task):
+def test_many_states_cost_one_task(task: Task) -> None:
     one, many = (len(pickle.dumps(states_of(task)[:1] * 1 + states)) for states in ([], states_of(task)))
     assert many - one < 200 * len(states_of(task))
 
 
-def test_tasks_from_sas(task, tmp_path):
+def test_tasks_from_sas(task: Task, tmp_path: Path) -> None:
     (tmp_path / "courier.sas").write_text(task.sas)
     sas = load_sas(tmp_path / "courier.sas")
     again = pickle.loads(pickle.dumps(sas))
@@ -70,7 +72,7 @@ def test_tasks_from_sas(task, tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_random_tasks(seed):
+def test_random_tasks(seed: int) -> None:
     """The text that a task writes is a fixed point, so tasks stay equal however often they travel."""
     task = Task(random_sas(seed))
     again = pickle.loads(pickle.dumps(task))
@@ -78,7 +80,7 @@ def test_random_tasks(seed):
     assert pickle.loads(pickle.dumps(task.initial_state)) == task.initial_state
 
 
-def test_copies_are_the_thing_itself(task):
+def test_copies_are_the_thing_itself(task: Task) -> None:
     state, action = task.initial_state, task.actions[0]
     for thing in (task, state, action):
         assert copy.copy(thing) is thing
@@ -99,7 +101,7 @@ pickle.dump((repr(task), reached, task.pddl.objects, action), sys.stdout.buffer)
 """
 
 
-def test_other_processes(task):
+def test_other_processes(task: Task) -> None:
     states = states_of(task)
     ended = subprocess.run(
         [sys.executable, "-c", CHILD],
@@ -115,7 +117,7 @@ def test_other_processes(task):
     assert action == task.actions[7]
 
 
-def test_damaged_pickles_are_refused(task):
+def test_damaged_pickles_are_refused(task: Task) -> None:
     for values in ([], [99] * task.num_variables, [-1] * task.num_variables):
         with pytest.raises(InputError):
             State.__new__(State).__setstate__((task, values))
@@ -123,7 +125,7 @@ def test_damaged_pickles_are_refused(task):
         core.Action.__new__(core.Action).__setstate__((task, len(task.actions)))
 
 
-def test_what_is_shown(task):
+def test_what_is_shown(task: Task) -> None:
     assert repr(task) == "<Task courier-1: 64 actions, 7 variables>"
     first = ", ".join(f"'{fact}'" for fact in task.initial_state.facts[:6])
     assert repr(task.initial_state) == f"State({first}, ... 1 more)"
@@ -133,7 +135,7 @@ def test_what_is_shown(task):
     assert repr(batch) == f"<StateBatch: {len(batch)} states of {task!r}>"
 
 
-def test_long_states_are_shortened():
+def test_long_states_are_shortened() -> None:
     variables = "".join(
         f"begin_variable\nvar{v}\n-1\n2\nAtom p(x{v})\nNegatedAtom p(x{v})\nend_variable\n" for v in range(9)
     )

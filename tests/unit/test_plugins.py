@@ -1,8 +1,11 @@
 """Parts from text: names, options, values, and what is said when one of them is wrong."""
 
+import importlib.metadata
+from collections.abc import Iterator
 from dataclasses import FrozenInstanceError, dataclass
 from importlib.metadata import EntryPoint
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 
@@ -25,10 +28,10 @@ class Sample:
 
 
 @pytest.fixture(autouse=True)
-def sample(monkeypatch):
-    entries = plugins.entry_points
+def sample(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    entries = importlib.metadata.entry_points
 
-    def with_sample(*, group):
+    def with_sample(*, group: Any) -> list[Any]:
         extra = [
             EntryPoint("sample", "tests.unit.test_plugins:Sample", group),
             EntryPoint("broken", "tests.unit.test_plugins:Absent", group),
@@ -46,12 +49,12 @@ def damage() -> None:
     """Not a part."""
 
 
-def made(text):
+def made(text: Any) -> Any:
     part = make_part("search", text)
     return part.depth, part.share, part.mode, part.strict, part.limit, part.text
 
 
-def test_defaults_first_option_and_names():
+def test_defaults_first_option_and_names() -> None:
     assert made("sample") == (2, 0.5, "fast", False, None, "")
     assert made("sample:7") == (7, 0.5, "fast", False, None, "")
     assert made("sample:7,mode=slow,strict=true") == (7, 0.5, "slow", True, None, "")
@@ -60,7 +63,7 @@ def test_defaults_first_option_and_names():
     assert made("sample:text=f([a, b],c=1),limit=3") == (2, 0.5, "fast", False, 3, "f([a, b],c=1)")
 
 
-def test_values_from_python_and_toml_are_taken_as_they_are():
+def test_values_from_python_and_toml_are_taken_as_they_are() -> None:
     part = build_part("search", "sample", {"depth": 3, "strict": True})
     assert (part.depth, part.strict) == (3, True)
 
@@ -80,18 +83,18 @@ def test_values_from_python_and_toml_are_taken_as_they_are():
         ("", "unknown search ``"),
     ],
 )
-def test_mistakes(text, words):
+def test_mistakes(text: str, words: str) -> None:
     with pytest.raises(InputError) as caught:
         make_part("search", text)
     assert words in str(caught.value)
 
 
-def test_unknown_kind():
+def test_unknown_kind() -> None:
     with pytest.raises(InputError, match="did you mean `search`"):
         make_part("serch", "astar")
 
 
-def test_our_searches_come_by_the_same_route():
+def test_our_searches_come_by_the_same_route() -> None:
     assert make_part("search", "astar:hmax") == AStar("hmax")
     assert make_part("search", "gbfs") == GreedyBestFirst()
     assert str(AStar()) == "astar:lmcut"
@@ -99,7 +102,7 @@ def test_our_searches_come_by_the_same_route():
         AStar().heuristic = "ff"  # type: ignore[misc]
 
 
-def test_every_heuristic_of_the_list_exists_in_the_core(courier):
+def test_every_heuristic_of_the_list_exists_in_the_core(courier: tuple[Path, Path]) -> None:
     from misstep import Heuristic, load
 
     task = load(*courier)
@@ -110,6 +113,6 @@ def test_every_heuristic_of_the_list_exists_in_the_core(courier):
 @pytest.mark.parametrize(
     "text", ["sample:depth=-1", "sample:share=nan", "sample:share=inf", "sample:limit=99999999999"]
 )
-def test_numbers_out_of_range_are_refused(text):
+def test_numbers_out_of_range_are_refused(text: str) -> None:
     with pytest.raises(InputError, match="is not between 0 and"):
         make_part("search", text)

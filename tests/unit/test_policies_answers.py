@@ -2,6 +2,8 @@
 
 import dataclasses
 import math
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,11 +23,11 @@ from tests.conftest import COURIER
 
 
 @pytest.fixture(scope="module")
-def task():
+def task() -> Task:
     return load(*COURIER)
 
 
-def read(task, answer, how=read_answer):
+def read(task: Task, answer: Any, how: Any = read_answer) -> Any:
     return how(answer, task.initial_state, ActionNames(task))
 
 
@@ -72,7 +74,7 @@ end_operator
 """
 
 
-def test_of_several_actions_of_one_name_the_applicable_one_counts():
+def test_of_several_actions_of_one_name_the_applicable_one_counts() -> None:
     task = Task(SPLIT)
     names = ActionNames(task)
     assert len({action.name for action in task.actions}) == 1 and len(task.actions) == 2
@@ -80,14 +82,14 @@ def test_of_several_actions_of_one_name_the_applicable_one_counts():
         assert names.find("GO", task.state_from_values(values)) == task.actions[index]
 
 
-def test_probabilities_need_a_choice(task):
+def test_probabilities_need_a_choice(task: Task) -> None:
     answer = {task.actions[0]: 0.5, task.actions[1]: 0.5}
     refused = read(task, answer)
     assert refused.outcome == "failed"
     assert "`python:FILE.py:NAME,argmax=true`" in refused.reason and "misstep.argmax" in refused.reason
 
 
-def test_the_likeliest_action(task):
+def test_the_likeliest_action(task: Task) -> None:
     a, b, c = task.actions[5], task.actions[3], task.actions[9]
     for answer, expected in (
         ({a: 0.2, b: 0.5, c: 0.3}, b),
@@ -107,24 +109,24 @@ def test_the_likeliest_action(task):
 
 
 @pytest.mark.parametrize("value", [math.nan, -0.1, 1.1, math.inf, "0.5", None, True, [0.5, 0.5]])
-def test_numbers_that_are_no_probabilities(task, value):
+def test_numbers_that_are_no_probabilities(task: Task, value: Any) -> None:
     answer = read(task, {task.actions[0]: 0.1, task.actions[1]: value}, likeliest)
     assert answer.outcome == "failed"
     assert "a number from 0 to 1" in answer.reason
 
 
-def test_probabilities_of_what_is_no_action(task):
+def test_probabilities_of_what_is_no_action(task: Task) -> None:
     assert read(task, {3: 0.5, task.actions[0]: 0.2}, likeliest).outcome == "failed"
     assert read(task, {None: 0.5}, likeliest).outcome == "failed"
     assert read(task, {"fly": 0.5, task.actions[0]: 0.2}, likeliest).outcome == "illegal"
     assert read(task, {"fly": 0.5, task.actions[0]: 0.5}, likeliest) == task.actions[0]
 
 
-def soft(task):
+def soft(task: Task) -> Any:
     """The heuristic's choice with most of the probability, the others share the rest."""
     greedy = HeuristicPolicy(task, "ff")
 
-    def policy(states):
+    def policy(states: Any) -> Any:
         answers = []
         for state, best in zip(states, greedy(states), strict=True):
             actions = task.applicable(state)
@@ -134,7 +136,7 @@ def soft(task):
     return policy
 
 
-def test_a_stochastic_policy_is_tested_as_its_argmax(task):
+def test_a_stochastic_policy_is_tested_as_its_argmax(task: Task) -> None:
     start = task.batch([task.initial_state])
     (expected,) = PolicyGraph(task, HeuristicPolicy(task, "ff")).run(start)
     (run,) = PolicyGraph(task, Guard(misstep.argmax(soft(task)), task)).run(start)
@@ -146,13 +148,13 @@ def test_a_stochastic_policy_is_tested_as_its_argmax(task):
 
 
 @pytest.mark.parametrize("whole", [None, {}, "text", [], [None, None], iter([None] * 9)])
-def test_wrong_lists_of_probabilities_are_failed(task, whole):
+def test_wrong_lists_of_probabilities_are_failed(task: Task, whole: Any) -> None:
     guard = Guard(argmax(lambda states: whole), task)
     (answer,) = guard(task.batch([task.initial_state]))
     assert isinstance(answer, BadAnswer) and answer.outcome == "failed"
 
 
-def test_the_option_of_python_policies(task, tmp_path):
+def test_the_option_of_python_policies(task: Task, tmp_path: Path) -> None:
     file = tmp_path / "mine,seed=3.py"
     file.write_text(
         "def choose(state):\n"
@@ -162,7 +164,7 @@ def test_the_option_of_python_policies(task, tmp_path):
     )
     part = make_policy_part(f"python:{file}:choose,argmax=true")
     assert part == Python(f"{file}:choose", argmax=True)
-    policy = bind_guarded(part, task)
+    policy: Any = bind_guarded(part, task)
     assert policy.best_batch == 3
     assert policy(task.batch([task.initial_state])) == [task.applicable(task.initial_state)[-1]]
     (answer,) = bind_guarded(make_policy_part(f"python:{file}:choose"), task)(
@@ -186,11 +188,11 @@ def test_the_option_of_python_policies(task, tmp_path):
         ("", "", {}),
     ],
 )
-def test_options_after_a_file(text, file, options):
+def test_options_after_a_file(text: str, file: str, options: dict[str, Any]) -> None:
     assert split_options(text, ["activation", "max_seconds"], where="x") == (file, options)
 
 
-def test_texts_of_policies_with_options():
+def test_texts_of_policies_with_options() -> None:
     assert make_policy_part("torch:x,y.pt,activation=leaky-relu") == Torch(
         make_policy_part("torch:x,y.pt").file, "leaky-relu"
     )
@@ -203,6 +205,7 @@ def test_texts_of_policies_with_options():
     assert [field.name for field in dataclasses.fields(Torch)] == ["file", "activation"]
 
 
-def test_per_state_policies_may_answer_with_names(task):
-    guard = Guard(per_state(lambda state: task.applicable(state)[0].name), task)
+def test_per_state_policies_may_answer_with_names(task: Task) -> None:
+    by_name: Any = lambda state: task.applicable(state)[0].name  # noqa: E731
+    guard = Guard(per_state(by_name), task)
     assert guard(task.batch([task.initial_state])) == [task.applicable(task.initial_state)[0]]

@@ -1,6 +1,7 @@
 """Two translations of one problem correspond by names; two different problems are refused."""
 
 import random
+from typing import Any
 
 import pytest
 
@@ -15,16 +16,16 @@ NO_INVARIANTS = ("--invariant-generation-max-candidates", "0")
 DOMAINS = ["blocks", "ferry", "gripper", "hanoi", "keys", "lights", "spanner", "tyre", "visitall"]
 
 
-def task_of(domain, problem="p01"):
+def task_of(domain: Any, problem: str = "p01") -> Any:
     return load(OWN / domain / "domain.pddl", OWN / domain / f"{problem}.pddl")
 
 
-def translated(domain, *flags, problem="p01"):
+def translated(domain: Any, *flags: Any, problem: str = "p01") -> Any:
     found = PddlTask(OWN / domain / "domain.pddl", OWN / domain / f"{problem}.pddl")
     return Task(found.sas(*flags), source="server")
 
 
-def walk(task, *, count=40, seed=0):
+def walk(task: Task, *, count: int = 40, seed: int = 0) -> Any:
     chance = random.Random(seed)
     state = task.initial_state
     states = [state]
@@ -37,7 +38,7 @@ def walk(task, *, count=40, seed=0):
 
 @pytest.mark.parametrize("domain", DOMAINS)
 @pytest.mark.parametrize("flags", [(), NO_INVARIANTS, ("--keep-unimportant-variables",)])
-def test_another_translation_of_the_problem(domain, flags):
+def test_another_translation_of_the_problem(domain: str, flags: Any) -> None:
     here, there = task_of(domain), translated(domain, *flags)
     mapping = Correspondence(here, there, source="remote:here")
     states = walk(here)
@@ -56,7 +57,7 @@ def test_another_translation_of_the_problem(domain, flags):
             assert there_next.values == here_next
 
 
-def test_the_other_way_round():
+def test_the_other_way_round() -> None:
     here, there = translated("blocks", *NO_INVARIANTS), task_of("blocks")
     assert max(here.domain_sizes) == 2
     assert max(there.domain_sizes) > 2
@@ -65,7 +66,7 @@ def test_the_other_way_round():
         assert there.state_from_values(row).facts == state.facts
 
 
-def test_the_same_task_needs_no_matching():
+def test_the_same_task_needs_no_matching() -> None:
     here = task_of("gripper")
     there = Task(here.sas, source="server")
     mapping = Correspondence(here, there, source="remote:here")
@@ -77,14 +78,14 @@ def test_the_same_task_needs_no_matching():
 
 @pytest.mark.parametrize("operator", [-2, 10_000, -(2**31), 2**31 - 1])
 @pytest.mark.parametrize("flags", [(), NO_INVARIANTS])
-def test_operators_that_do_not_exist(operator, flags):
+def test_operators_that_do_not_exist(operator: int, flags: Any) -> None:
     here, there = task_of("gripper"), translated("gripper", *flags)
     answer = Correspondence(here, there, source="x").action(here.initial_state, operator)
     assert isinstance(answer, BadAnswer)
     assert f"the server answered operator {operator}" in answer.reason
 
 
-def test_operators_that_are_no_actions_here():
+def test_operators_that_are_no_actions_here() -> None:
     """Without invariants the translator keeps actions that can never be applied."""
     here, there = task_of("blocks"), translated("blocks", *NO_INVARIANTS)
     operator = there.action("(stack b1 b1)")
@@ -93,7 +94,7 @@ def test_operators_that_are_no_actions_here():
     assert answer.reason == "the server answered (stack b1 b1), which is no action of the task here"
 
 
-def test_different_problems_are_refused():
+def test_different_problems_are_refused() -> None:
     here = task_of("ferry")
     with pytest.raises(PolicyError, match=r"none of its \d+ operators is an action here, such as \("):
         Correspondence(here, translated("gripper"), source="remote:here")
@@ -103,14 +104,14 @@ def test_different_problems_are_refused():
         Correspondence(here, translated("ferry", problem="p02"), source="remote:here")
 
 
-def changed(task, section, change):
+def changed(task: Task, section: Any, change: Any) -> Any:
     """The task with a section of its SAS text changed."""
     before, rest = task.sas.split(f"begin_{section}\n", 1)
     inside, after = rest.split(f"end_{section}\n", 1)
     return Task(f"{before}begin_{section}\n{change(inside)}end_{section}\n{after}", source="server")
 
 
-def test_another_initial_state_or_goal_is_refused():
+def test_another_initial_state_or_goal_is_refused() -> None:
     here = task_of("blocks")
     start = here.initial_state
     other = next(state for _, state in here.successors(start))
@@ -123,7 +124,7 @@ def test_another_initial_state_or_goal_is_refused():
         Correspondence(here, there, source="remote:here")
 
 
-def test_states_that_the_server_cannot_express():
+def test_states_that_the_server_cannot_express() -> None:
     """Without its value `none of those`, a variable of the server needs one of its atoms to hold."""
     here = translated("gripper", *NO_INVARIANTS)
     there = task_of("gripper")

@@ -6,11 +6,13 @@ import random
 import signal
 import threading
 import time
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 
-from misstep import load
+from misstep import State, Task, load
 from misstep._core import HeuristicPolicy, PolicyGraph
 from misstep.answers.answer import BadAnswer, bad_answer
 from misstep.answers.guard import (
@@ -28,7 +30,7 @@ from misstep.policy import per_state
 
 
 @pytest.fixture(scope="module")
-def task():
+def task() -> Task:
     from importlib.resources import files
 
     folder = files("misstep") / "bundled" / "courier"
@@ -36,23 +38,23 @@ def task():
 
 
 @pytest.fixture(scope="module")
-def states(task):
+def states(task: Task) -> Any:
     """The initial state and all its successors."""
     first = task.initial_state
     return task.batch([first, *(state for _, state in task.successors(first))])
 
 
-def first_applicable(task):
+def first_applicable(task: Task) -> Any:
     return per_state(lambda state: task.applicable(state)[0])
 
 
-def run_one(task, policy, **options):
+def run_one(task: Task, policy: Any, **options: Any) -> Any:
     guard = Guard(policy, task, **options)
     (run,) = PolicyGraph(task, guard).run(task.batch([task.initial_state]), max_steps=50)
     return run, guard
 
 
-def test_a_sound_policy_is_not_changed(task, states):
+def test_a_sound_policy_is_not_changed(task: Task, states: Any) -> None:
     policy = first_applicable(task)
     guard = Guard(policy, task)
     assert guard(states) == policy(states)
@@ -61,7 +63,7 @@ def test_a_sound_policy_is_not_changed(task, states):
     assert guard(task.batch([])) == []
 
 
-def test_native_policies_need_no_guard(task):
+def test_native_policies_need_no_guard(task: Task) -> None:
     native = HeuristicPolicy(task, "ff")
     assert guarded(native, task) is native
     assert isinstance(bind_guarded(Heuristic(), task), HeuristicPolicy)
@@ -71,10 +73,10 @@ def test_native_policies_need_no_guard(task):
     assert guarded(guard, task) is guard
 
 
-def test_raising_on_one_state_leaves_the_others_answered(task, states):
+def test_raising_on_one_state_leaves_the_others_answered(task: Task, states: Any) -> None:
     bad = states[2]
 
-    def choose(state):
+    def choose(state: State) -> Any:
         if state == bad:
             raise ValueError("cannot\nthink")
         return task.applicable(state)[0]
@@ -91,8 +93,8 @@ def test_raising_on_one_state_leaves_the_others_answered(task, states):
     assert failure_share(guard) == 1 / len(states)
 
 
-def test_raising_everywhere_is_failed(task):
-    def policy(states):
+def test_raising_everywhere_is_failed(task: Task) -> None:
+    def policy(states: Any) -> None:
         raise RuntimeError
 
     run, guard = run_one(task, policy)
@@ -103,8 +105,8 @@ def test_raising_everywhere_is_failed(task):
 
 
 @pytest.mark.parametrize("error", [SystemExit(3), MemoryError(), RecursionError("deep"), StopIteration()])
-def test_whatever_is_raised_is_contained(task, error):
-    def policy(states):
+def test_whatever_is_raised_is_contained(task: Task, error: Any) -> None:
+    def policy(states: Any) -> None:
         raise error
 
     run, guard = run_one(task, policy)
@@ -112,12 +114,12 @@ def test_whatever_is_raised_is_contained(task, error):
     assert type(error).__name__ in guard.failures[task.initial_state]
 
 
-def test_an_error_that_cannot_be_shown(task):
+def test_an_error_that_cannot_be_shown(task: Task) -> None:
     class Nasty(Exception):
-        def __str__(self):
+        def __str__(self) -> str:
             raise ValueError
 
-    def policy(states):
+    def policy(states: Any) -> None:
         raise Nasty
 
     run, guard = run_one(task, policy)
@@ -125,10 +127,10 @@ def test_an_error_that_cannot_be_shown(task):
     assert "Nasty: (its text cannot be shown)" in guard.failures[task.initial_state]
 
 
-def test_a_policy_error_ends_the_policy(task, states):
+def test_a_policy_error_ends_the_policy(task: Task, states: Any) -> None:
     calls = []
 
-    def policy(states):
+    def policy(states: Any) -> None:
         calls.append(len(states))
         raise PolicyError("the server is gone")
 
@@ -139,11 +141,11 @@ def test_a_policy_error_ends_the_policy(task, states):
     assert guard.dead == "the server is gone"
 
 
-def test_a_hang_is_given_up_and_the_policy_counts_as_dead(task, states):
+def test_a_hang_is_given_up_and_the_policy_counts_as_dead(task: Task, states: Any) -> None:
     calls = []
     released = threading.Event()
 
-    def policy(states):
+    def policy(states: Any) -> Any:
         calls.append(len(states))
         released.wait(30)
         return [None] * len(states)
@@ -161,10 +163,10 @@ def test_a_hang_is_given_up_and_the_policy_counts_as_dead(task, states):
     released.set()
 
 
-def test_a_hang_in_one_state_names_it(task):
+def test_a_hang_in_one_state_names_it(task: Task) -> None:
     released = threading.Event()
 
-    def choose(state):
+    def choose(state: State) -> None:
         released.wait(30)
 
     run, guard = run_one(task, per_state(choose), max_seconds=0.2)
@@ -173,11 +175,11 @@ def test_a_hang_in_one_state_names_it(task):
     released.set()
 
 
-def test_a_policy_that_dies_on_the_way_keeps_its_answers(task, states):
+def test_a_policy_that_dies_on_the_way_keeps_its_answers(task: Task, states: Any) -> None:
     """What was answered before stands, and asking again later is no different answer."""
     calls = 0
 
-    def policy(states):
+    def policy(states: Any) -> Any:
         nonlocal calls
         calls += 1
         if calls > 3:
@@ -192,8 +194,8 @@ def test_a_policy_that_dies_on_the_way_keeps_its_answers(task, states):
     assert "failed" in {run.outcome for run in runs}
 
 
-def test_answers_that_hang_or_never_end(task, states):
-    def endless(states):
+def test_answers_that_hang_or_never_end(task: Task, states: Any) -> None:
+    def endless(states: Any) -> Any:
         return itertools.repeat(None)
 
     guard = Guard(endless, task)
@@ -202,7 +204,7 @@ def test_answers_that_hang_or_never_end(task, states):
 
     released = threading.Event()
 
-    def slow(states):
+    def slow(states: Any) -> Iterator[Any]:
         for _ in states:
             released.wait(30)
             yield None
@@ -214,7 +216,7 @@ def test_answers_that_hang_or_never_end(task, states):
 
 
 @pytest.mark.parametrize("answer", [float("nan"), 3, np.int64(3), True, object(), [], b"x"])
-def test_answers_that_are_no_actions_are_failed(task, answer):
+def test_answers_that_are_no_actions_are_failed(task: Task, answer: Any) -> None:
     run, guard = run_one(task, lambda states: [answer] * len(states))
     assert run.outcome == "failed"
     assert run.steps == 0
@@ -224,8 +226,8 @@ def test_answers_that_are_no_actions_are_failed(task, answer):
     assert guard.failed == guard.asked > 0
 
 
-def test_names_of_actions_are_answers(task):
-    def policy(states):
+def test_names_of_actions_are_answers(task: Task) -> None:
+    def policy(states: Any) -> Any:
         return [task.applicable(state)[0] for state in states]
 
     (expected,) = PolicyGraph(task, policy).run(task.batch([task.initial_state]), max_steps=50)
@@ -240,7 +242,7 @@ def test_names_of_actions_are_answers(task):
         assert not guard.failures
 
 
-def test_names_that_no_action_has_are_illegal(task):
+def test_names_that_no_action_has_are_illegal(task: Task) -> None:
     run, guard = run_one(task, lambda states: ["(fly red home)"] * len(states))
     assert (run.outcome, run.answer) == ("illegal", None)
     reason = reason_of_run(guard, run)
@@ -250,9 +252,9 @@ def test_names_that_no_action_has_are_illegal(task):
     assert failure_share(guard) == 1
 
 
-def test_an_answer_whose_repr_raises(task):
+def test_an_answer_whose_repr_raises(task: Task) -> None:
     class Nasty:
-        def __repr__(self):
+        def __repr__(self) -> str:
             raise ValueError
 
     run, guard = run_one(task, lambda states: [Nasty() for _ in states])
@@ -260,7 +262,7 @@ def test_an_answer_whose_repr_raises(task):
     assert "Nasty" in guard.failures[task.initial_state]
 
 
-def test_actions_of_another_task_are_illegal(task):
+def test_actions_of_another_task_are_illegal(task: Task) -> None:
     other = load(
         task.problem.domain,
         task.problem.source.name,
@@ -271,7 +273,7 @@ def test_actions_of_another_task_are_illegal(task):
     assert "an action of another task" in guard.failures[task.initial_state]
 
 
-def test_inapplicable_actions_are_illegal_and_known(task):
+def test_inapplicable_actions_are_illegal_and_known(task: Task) -> None:
     wrong = next(a for a in task.actions if a not in task.applicable(task.initial_state))
     run, guard = run_one(task, lambda states: [wrong] * len(states))
     assert run.outcome == "illegal"
@@ -287,7 +289,7 @@ def test_inapplicable_actions_are_illegal_and_known(task):
 
 
 @pytest.mark.parametrize("length", [0, 1, 100])
-def test_a_wrong_number_of_answers_is_asked_again_one_by_one(task, states, length):
+def test_a_wrong_number_of_answers_is_asked_again_one_by_one(task: Task, states: Any, length: int) -> None:
     guard = Guard(lambda states: [None] * length, task)
     answers = guard(states)
     assert guard.batches_split == 1
@@ -300,16 +302,16 @@ def test_a_wrong_number_of_answers_is_asked_again_one_by_one(task, states, lengt
 
 
 @pytest.mark.parametrize("whole", [None, 7, "abc", {}, set(), float("nan")])
-def test_no_list_at_all_is_failed(task, whole):
+def test_no_list_at_all_is_failed(task: Task, whole: Any) -> None:
     run, guard = run_one(task, lambda states: whole)
     assert run.outcome == "failed"
     assert "where a list with one answer for each state was expected" in guard.failures[task.initial_state]
 
 
-def test_a_policy_may_give_reasons_itself(task, states):
+def test_a_policy_may_give_reasons_itself(task: Task, states: Any) -> None:
     reasons = [bad_answer("the score is not a number"), bad_answer("no such operator", outcome="illegal")]
 
-    def policy(states):
+    def policy(states: Any) -> Any:
         return reasons
 
     guard = Guard(policy, task)
@@ -322,7 +324,7 @@ def test_a_policy_may_give_reasons_itself(task, states):
     assert outcomes == ["failed", "illegal"]
 
 
-def test_other_outcomes_have_no_reason(task):
+def test_other_outcomes_have_no_reason(task: Task) -> None:
     run, guard = run_one(task, lambda states: [None] * len(states))
     assert run.outcome == "stuck"
     assert reason_of_run(guard, run) is None and not guard.failures
@@ -330,7 +332,7 @@ def test_other_outcomes_have_no_reason(task):
     assert warnings_of(guard) == warnings_of(HeuristicPolicy(task, "ff")) == []
 
 
-def test_a_random_policy_is_flaky(task, states):
+def test_a_random_policy_is_flaky(task: Task, states: Any) -> None:
     chance = random.Random(0)
     graph = PolicyGraph(task, Guard(per_state(lambda state: chance.choice(task.applicable(state))), task))
     with pytest.raises(FlakyPolicy, match="not deterministic"):
@@ -339,10 +341,10 @@ def test_a_random_policy_is_flaky(task, states):
             states = task.batch([state for state in states for _, state in task.successors(state)][:50])
 
 
-def test_a_policy_with_memory_is_flaky(task, states):
+def test_a_policy_with_memory_is_flaky(task: Task, states: Any) -> None:
     seen = []
 
-    def choose(state):
+    def choose(state: State) -> Any:
         seen.append(state)
         actions = task.applicable(state)
         return actions[len(seen) % len(actions)]
@@ -354,10 +356,10 @@ def test_a_policy_with_memory_is_flaky(task, states):
             states = task.batch([state for state in states for _, state in task.successors(state)][:50])
 
 
-def test_interrupts_pass_through_while_the_policy_works(task, states):
+def test_interrupts_pass_through_while_the_policy_works(task: Task, states: Any) -> None:
     released = threading.Event()
 
-    def policy(states):
+    def policy(states: Any) -> Any:
         released.wait(30)
         return [None] * len(states)
 
@@ -373,36 +375,36 @@ def test_interrupts_pass_through_while_the_policy_works(task, states):
     assert [run.outcome for run in graph.run(states)] == ["stuck"] * len(states), "the guard still works"
 
 
-def test_an_interrupt_raised_by_the_policy_passes_through(task, states):
-    def policy(states):
+def test_an_interrupt_raised_by_the_policy_passes_through(task: Task, states: Any) -> None:
+    def policy(states: Any) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         Guard(policy, task)(states)
 
 
-def test_batch_sizes(task, states):
-    def policy(states):
+def test_batch_sizes(task: Task, states: Any) -> None:
+    def policy(states: Any) -> Any:
         return [None] * len(states)
 
     assert Guard(policy, task).best_batch == 256
-    policy.best_batch = 2
+    setattr(policy, "best_batch", 2)  # noqa: B010
     sizes = []
 
-    def counting(states):
+    def counting(states: Any) -> Any:
         sizes.append(len(states))
         return policy(states)
 
-    counting.best_batch = 2
+    setattr(counting, "best_batch", 2)  # noqa: B010
     PolicyGraph(task, Guard(counting, task), recheck=False).run(states)
     assert max(sizes) == 2
     for wrong in (0, -1, "many", None, True):
-        policy.best_batch = wrong
+        setattr(policy, "best_batch", wrong)  # noqa: B010
         with pytest.raises(PolicyError, match="best_batch"):
             Guard(policy, task)
 
 
-def test_wrong_use(task):
+def test_wrong_use(task: Task) -> None:
     with pytest.raises(InputError, match="max_seconds is 0"):
         Guard(first_applicable(task), task, max_seconds=0)
     with pytest.raises(InputError, match="max_seconds is nan"):
@@ -411,7 +413,7 @@ def test_wrong_use(task):
         Guard(7, task)
 
 
-def test_the_worker_ends_with_its_guard(task, states):
+def test_the_worker_ends_with_its_guard(task: Task, states: Any) -> None:
     guard = Guard(first_applicable(task), task)
     guard(states)
     worker = guard._worker._thread

@@ -3,6 +3,8 @@
 import json
 import random
 from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,17 +20,17 @@ from misstep.testing.random_tasks import random_task, random_walk, to_sas
 
 
 @pytest.fixture(scope="module")
-def task():
+def task() -> Task:
     folder = files("misstep") / "bundled" / "courier"
     return load(folder / "domain.pddl", folder / "problem.pddl")
 
 
-def written(path, weights, **more):
+def written(path: Path, weights: Any, **more: Any) -> Any:
     path.write_text(json.dumps({"format": FORMAT, "weights": weights} | more))
     return path
 
 
-def by_definition(task, state, native):
+def by_definition(task: Any, state: Any, native: Task) -> Any:
     """The features of each applicable action by its number, from the reference task."""
     heuristic = Heuristic(native, "ff")
     here = native.state_from_values(state)
@@ -55,7 +57,7 @@ def by_definition(task, state, native):
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_features_by_definition(seed):
+def test_features_by_definition(seed: int) -> None:
     rng = random.Random(f"linear {seed}")
     reference = random_task(rng)
     sas = to_sas(reference)
@@ -72,7 +74,7 @@ def test_features_by_definition(seed):
             assert dict(zip(FEATURES, row, strict=True)) == expected[action.index]
 
 
-def test_the_company_of_a_state_changes_nothing(task):
+def test_the_company_of_a_state_changes_nothing(task: Task) -> None:
     policy = make_policy_part("zoo:courier").bind(task)
     states = [task.initial_state, *(state for _, state in task.successors(task.initial_state))]
     together = policy.scores(task.batch(states))
@@ -84,7 +86,7 @@ def test_the_company_of_a_state_changes_nothing(task):
     assert policy(task.batch([])) == []
 
 
-def test_the_highest_score_wins_and_names_break_ties(task):
+def test_the_highest_score_wins_and_names_break_ties(task: Task) -> None:
     state = task.batch([task.initial_state])
     indifferent = {schema: {} for schema in ("drive", "load", "unload")}
     names = sorted(action.name for action in task.applicable(task.initial_state))
@@ -93,7 +95,7 @@ def test_the_highest_score_wins_and_names_break_ties(task):
     assert LinearPolicy(task, cheap, source="x")(state)[0].name == "(drive blue harbour mill)"
 
 
-def test_no_applicable_action_no_answer(tmp_path):
+def test_no_applicable_action_no_answer(tmp_path: Path) -> None:
     file = tmp_path / "stuck.sas"
     facts = (("(a)", "(b)"),)
     task = fdr.Task(facts, (0,), {0: 1}, (fdr.Action("(go)", {0: 1}, {0: 0}, 1),))
@@ -124,7 +126,7 @@ BAD_FILES = {
 
 
 @pytest.mark.parametrize("text", BAD_FILES, ids=lambda text: text[:40])
-def test_bad_files(task, tmp_path, text):
+def test_bad_files(task: Task, tmp_path: Path, text: str) -> None:
     file = tmp_path / "bad.json"
     file.write_text(text)
     with pytest.raises(InputError) as error:
@@ -133,7 +135,7 @@ def test_bad_files(task, tmp_path, text):
     assert BAD_FILES[text] in str(error.value)
 
 
-def test_files_that_are_not_there(task, tmp_path):
+def test_files_that_are_not_there(task: Task, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file; a linear policy file was expected"):
         Linear(tmp_path / "none.json").bind(task)
     with pytest.raises(InputError, match="did you mean `courier`"):
@@ -142,13 +144,13 @@ def test_files_that_are_not_there(task, tmp_path):
         make_policy_part("zoo")
 
 
-def test_another_domain_is_refused(task, tmp_path):
+def test_another_domain_is_refused(task: Task, tmp_path: Path) -> None:
     file = written(tmp_path / "w.json", {"drive": {"any": 1}, "board": {}}, extra="is ignored")
     with pytest.raises(PolicyError, match=r"no weights for the action schema `load` .* for board, drive"):
         Linear(file).bind(task)
 
 
-def test_the_bundled_policy_solves_the_bundled_task(task):
+def test_the_bundled_policy_solves_the_bundled_task(task: Task) -> None:
     policy = make_policy_part("zoo:courier").bind(task)
     (run,) = PolicyGraph(task, policy).run(task.batch([task.initial_state]))
     assert run.outcome == "solved"

@@ -5,11 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from misstep import load
+from misstep import Task, load
 from misstep._core import PolicyGraph
 from misstep.answers.answer import BadAnswer
 from misstep.answers.guard import bind_guarded
@@ -29,7 +30,7 @@ needs_runtime = pytest.mark.skipif(not have_runtime, reason='needs pip install "
 
 
 @pytest.fixture(scope="module")
-def task():
+def task() -> Task:
     from importlib.resources import files
 
     folder = files("misstep") / "bundled" / "courier"
@@ -37,16 +38,16 @@ def task():
 
 
 @pytest.fixture(scope="module")
-def states(task):
+def states(task: Task) -> Any:
     first = task.initial_state
     return task.batch([first, *(state for _, state in task.successors(first))])
 
 
 @pytest.fixture
-def model(tmp_path):
+def model(tmp_path: Path) -> Any:
     """Writes a model, gives its path."""
 
-    def write(*arguments, **options):
+    def write(*arguments: Any, **options: Any) -> Any:
         path = tmp_path / "model.onnx"
         path.write_bytes(linear_model(*arguments, **options))
         return path
@@ -54,13 +55,13 @@ def model(tmp_path):
     return write
 
 
-def weights(task, *, width=None, seed=0):
+def weights(task: Task, *, width: Any = None, seed: int = 0) -> Any:
     chance = np.random.default_rng(seed)
     facts = sum(task.domain_sizes) if width is None else width
     return chance.normal(size=(facts, len(task.actions))), chance.normal(size=len(task.actions))
 
 
-def expected(task, states, encoded, weight, bias):
+def expected(task: Task, states: Any, encoded: Any, weight: Any, bias: Any) -> Any:
     scores = encoded @ weight + bias
     return [
         max(task.applicable(state), key=lambda action: (row[action.index], -action.index))
@@ -68,7 +69,7 @@ def expected(task, states, encoded, weight, bias):
     ]
 
 
-def one_hot(task, states):
+def one_hot(task: Task, states: Any) -> Any:
     rows = []
     for state in states:
         row = []
@@ -78,7 +79,7 @@ def one_hot(task, states):
     return np.array(rows)
 
 
-def test_the_encoding_is_one_number_a_fact_in_task_order(task, states):
+def test_the_encoding_is_one_number_a_fact_in_task_order(task: Task, states: Any) -> None:
     encode = state_encoder(task, None, source="here")
     assert (encode(states) == one_hot(task, states)).all()
     assert encode(states).dtype == np.float32
@@ -89,7 +90,7 @@ def test_the_encoding_is_one_number_a_fact_in_task_order(task, states):
         state_encoder(task, 3, source="here")
 
 
-def test_the_best_applicable_action_wins_the_first_of_equals(task, states):
+def test_the_best_applicable_action_wins_the_first_of_equals(task: Task, states: Any) -> None:
     scores = np.zeros((len(states), len(task.actions)), np.float32)
     assert best_actions(task, states, scores) == [task.applicable(state)[0] for state in states]
     last = [task.applicable(state)[-1] for state in states]
@@ -102,7 +103,9 @@ def test_the_best_applicable_action_wins_the_first_of_equals(task, states):
     assert best_actions(task, states, scores) == last, "scores of inapplicable actions do not matter"
 
 
-def test_scores_that_are_no_numbers_are_failed_and_minus_infinity_is_no_choice(task, states):
+def test_scores_that_are_no_numbers_are_failed_and_minus_infinity_is_no_choice(
+    task: Task, states: Any
+) -> None:
     scores = np.zeros((len(states), len(task.actions)), np.float32)
     second = task.applicable(states[0])[1]
     scores[0, second.index] = np.nan
@@ -119,7 +122,7 @@ def test_scores_that_are_no_numbers_are_failed_and_minus_infinity_is_no_choice(t
 @needs_runtime
 @pytest.mark.parametrize("batch", ["n", 1])
 @pytest.mark.parametrize("width", [None, "any"])
-def test_a_model_over_facts(task, states, model, batch, width):
+def test_a_model_over_facts(task: Task, states: Any, model: Any, batch: object, width: str | None) -> None:
     weight, bias = weights(task)
     path = model(weight, bias, batch=batch, width=width)
     policy = make_policy_part(f"onnx:{path}").bind(task)
@@ -129,7 +132,7 @@ def test_a_model_over_facts(task, states, model, batch, width):
 
 @needs_runtime
 @pytest.mark.parametrize("kind", [FLOAT, INT64])
-def test_a_model_over_variables(task, states, model, kind):
+def test_a_model_over_variables(task: Task, states: Any, model: Any, kind: Any) -> None:
     weight, bias = weights(task, width=task.num_variables, seed=1)
     path = model(weight, bias, input_type=kind, outputs=("value", "logits"))
     policy = Onnx(path).bind(task)
@@ -137,9 +140,9 @@ def test_a_model_over_variables(task, states, model, kind):
 
 
 @needs_runtime
-def test_a_run(task, model):
+def test_a_run(task: Task, model: Any) -> None:
     weight, bias = weights(task, seed=2)
-    policy = bind_guarded(Onnx(model(weight, bias)), task)
+    policy: Any = bind_guarded(Onnx(model(weight, bias)), task)
     (run,) = PolicyGraph(task, policy).run(task.batch([task.initial_state]))
     assert run.outcome in ("loop", "solved", "dead-end")
     bias[:] = np.nan
@@ -159,14 +162,14 @@ def test_a_run(task, model):
         ({"batch": 7}, "has the shape [7,"),
     ],
 )
-def test_models_of_another_shape(task, model, options, words):
+def test_models_of_another_shape(task: Task, model: Any, options: dict[str, Any], words: str) -> None:
     with pytest.raises(PolicyError) as caught:
         Onnx(model(*weights(task), **options)).bind(task)
     assert words in str(caught.value)
 
 
 @needs_runtime
-def test_models_of_another_task(task, states, model):
+def test_models_of_another_task(task: Task, states: Any, model: Any) -> None:
     weight, bias = weights(task)
     with pytest.raises(PolicyError, match="it was made for another task"):
         Onnx(model(weight[:-1], bias)).bind(task)
@@ -184,7 +187,7 @@ def test_models_of_another_task(task, states, model):
 
 @needs_runtime
 @pytest.mark.parametrize("content", [b"", b"garbage", b"\x08\x08" * 100, b"\xff" * 1000])
-def test_garbage(task, tmp_path, content, capfd):
+def test_garbage(task: Task, tmp_path: Path, content: bytes, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(content)
     with pytest.raises(PolicyError, match="onnxruntime cannot load this model"):
@@ -193,7 +196,7 @@ def test_garbage(task, tmp_path, content, capfd):
 
 
 @needs_runtime
-def test_every_damaged_byte_is_an_error_or_a_policy(task, states, tmp_path):
+def test_every_damaged_byte_is_an_error_or_a_policy(task: Task, states: Any, tmp_path: Path) -> None:
     content = linear_model(*weights(task))
     chance = np.random.default_rng(0)
     path = tmp_path / "model.onnx"
@@ -205,7 +208,7 @@ def test_every_damaged_byte_is_an_error_or_a_policy(task, states, tmp_path):
             Onnx(path).bind(task)(states)
 
 
-def test_no_file(task):
+def test_no_file(task: Task) -> None:
     with pytest.raises(InputError, match="policy `onnx` needs a value; write `onnx:FILE`"):
         make_policy_part("onnx")
     if have_runtime:
@@ -213,7 +216,7 @@ def test_no_file(task):
             Onnx(Path("missing.onnx")).bind(task)
 
 
-def test_the_missing_extra_is_named(courier):
+def test_the_missing_extra_is_named(courier: tuple[Path, Path]) -> None:
     code = (
         "import sys; sys.modules['onnxruntime'] = None\n"
         "from misstep import load\n"

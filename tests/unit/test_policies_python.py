@@ -2,10 +2,13 @@
 
 import sys
 import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from misstep import load
+from misstep import Task, load
 from misstep._core import HeuristicPolicy, PolicyGraph
 from misstep.answers.guard import bind_guarded
 from misstep.errors import InputError, PolicyError
@@ -144,7 +147,7 @@ WORKING = [
 
 
 @pytest.fixture(scope="module")
-def task():
+def task() -> Task:
     from importlib.resources import files
 
     folder = files("misstep") / "bundled" / "courier"
@@ -152,7 +155,7 @@ def task():
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A directory with the user's code, and the interpreter's state put back afterwards."""
     (tmp_path / "policies_of_a_user.py").write_text(CODE)
     (tmp_path / "helper_of_the_policy.py").write_text("loaded = []")
@@ -167,18 +170,19 @@ def here(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", WORKING)
 @pytest.mark.parametrize("place", ["policies_of_a_user", "policies_of_a_user.py", "./policies_of_a_user.py"])
-def test_every_form_of_policy(task, here, place, name):
-    policy = bind_guarded(make_policy_part(f"python:{place}:{name}"), task)
+def test_every_form_of_policy(task: Task, here: Path, place: str, name: str) -> None:
+    policy: Any = bind_guarded(make_policy_part(f"python:{place}:{name}"), task)
     states = task.batch([task.initial_state, *(s for _, s in task.successors(task.initial_state))])
     assert policy(states) == [task.applicable(state)[0] for state in states]
     assert not policy.failures
 
 
-def test_batch_size_of_a_class_is_kept(task, here):
-    assert bind_guarded(Python("policies_of_a_user:WithTask"), task).best_batch == 7
+def test_batch_size_of_a_class_is_kept(task: Task, here: Path) -> None:
+    policy: Any = bind_guarded(Python("policies_of_a_user:WithTask"), task)
+    assert policy.best_batch == 7
 
 
-def test_a_factory_may_give_a_native_policy(task, here):
+def test_a_factory_may_give_a_native_policy(task: Task, here: Path) -> None:
     assert isinstance(bind_guarded(Python("policies_of_a_user:native"), task), HeuristicPolicy)
 
 
@@ -207,7 +211,7 @@ def test_a_factory_may_give_a_native_policy(task, here):
         ("policies_of_a_user:dataclass", "one state or many"),
     ],
 )
-def test_mistakes(task, here, target, words):
+def test_mistakes(task: Task, here: Path, target: str, words: str) -> None:
     with pytest.raises((InputError, PolicyError)) as caught:
         Python(target).bind(task)
     assert words in str(caught.value)
@@ -223,7 +227,7 @@ def test_mistakes(task, here, target, words):
     ],
 )
 @pytest.mark.parametrize("place", ["broken_user", "broken_user.py"])
-def test_code_that_cannot_be_imported(task, here, place, code, words):
+def test_code_that_cannot_be_imported(task: Task, here: Path, place: str, code: str, words: str) -> None:
     (here / "broken_user.py").write_text(code)
     with pytest.raises(PolicyError) as caught:
         Python(f"{place}:f").bind(task)
@@ -231,7 +235,7 @@ def test_code_that_cannot_be_imported(task, here, place, code, words):
     assert words in str(caught.value)
 
 
-def test_a_file_is_run_once_and_again_when_it_changed(task, here):
+def test_a_file_is_run_once_and_again_when_it_changed(task: Task, here: Path) -> None:
     path = here / "counting_user.py"
     path.write_text("import helper_of_the_policy as h\nh.loaded.append(1)\ndef f(state): return None\n")
     for _ in range(2):
@@ -247,7 +251,7 @@ def test_a_file_is_run_once_and_again_when_it_changed(task, here):
     assert helper_of_the_policy.loaded == [1, 2]
 
 
-def test_neighbours_hide_nothing_that_is_installed(task, here):
+def test_neighbours_hide_nothing_that_is_installed(task: Task, here: Path) -> None:
     (here / "numpy.py").write_text("raise SystemExit('the wrong numpy')")
     (here / "json.py").write_text("raise SystemExit('the wrong json')")
     (here / "careful_user.py").write_text("import json, numpy\njson.dumps, numpy.zeros\ndef f(state): pass\n")
@@ -255,7 +259,7 @@ def test_neighbours_hide_nothing_that_is_installed(task, here):
     assert sys.path[-1] == str(here)
 
 
-def test_it_runs(task, here):
+def test_it_runs(task: Task, here: Path) -> None:
     code = """
         def greedy(state):
             task = state.task

@@ -1,10 +1,11 @@
 """Random policies and policies with memory are noticed, in a single short run too."""
 
 import random
+from typing import Any
 
 import pytest
 
-from misstep import load
+from misstep import State, Task, load
 from misstep._core import Budget, HeuristicPolicy, PolicyGraph, StopFlag
 from misstep.answers.guard import Guard
 from misstep.errors import FlakyPolicy
@@ -15,27 +16,27 @@ PLAN_LENGTH = 3
 
 
 @pytest.fixture(scope="module")
-def task():
+def task() -> Task:
     return load(*COURIER)
 
 
-def run_once(task, policy, **options):
+def run_once(task: Task, policy: Any, **options: Any) -> Any:
     """One run of a few steps from the initial state, as `misstep run` makes it."""
     graph = PolicyGraph(task, Guard(policy, task))
     return graph.run(task.batch([task.initial_state]), max_steps=PLAN_LENGTH, **options), graph
 
 
 @pytest.mark.parametrize("seed", range(50))
-def test_a_random_policy_in_one_short_run(task, seed):
+def test_a_random_policy_in_one_short_run(task: Task, seed: int) -> None:
     chance = random.Random(seed)
     with pytest.raises(FlakyPolicy, match="not deterministic"):
         run_once(task, per_state(lambda state: chance.choice(task.applicable(state))))
 
 
-def test_a_policy_that_counts_its_calls(task):
+def test_a_policy_that_counts_its_calls(task: Task) -> None:
     calls = 0
 
-    def choose(state):
+    def choose(state: State) -> Any:
         nonlocal calls
         calls += 1
         actions = task.applicable(state)
@@ -45,10 +46,10 @@ def test_a_policy_that_counts_its_calls(task):
         run_once(task, per_state(choose))
 
 
-def test_a_policy_that_counts_batches(task):
+def test_a_policy_that_counts_batches(task: Task) -> None:
     calls = 0
 
-    def policy(states):
+    def policy(states: Any) -> Any:
         nonlocal calls
         calls += 1
         return [task.applicable(state)[0 if calls <= PLAN_LENGTH else -1] for state in states]
@@ -57,11 +58,11 @@ def test_a_policy_that_counts_batches(task):
         run_once(task, policy)
 
 
-def test_a_policy_that_avoids_where_it_was(task):
+def test_a_policy_that_avoids_where_it_was(task: Task) -> None:
     """The usual cycle avoidance: it remembers states and takes the first action that leads to a new one."""
     seen = {task.initial_state}
 
-    def choose(state):
+    def choose(state: State) -> Any:
         for action, after in task.successors(state):
             if after not in seen:
                 seen.add(after)
@@ -72,15 +73,15 @@ def test_a_policy_that_avoids_where_it_was(task):
         run_once(task, per_state(choose))
 
 
-def test_an_answer_that_depends_on_the_place_in_the_batch(task):
-    def policy(states):
+def test_an_answer_that_depends_on_the_place_in_the_batch(task: Task) -> None:
+    def policy(states: Any) -> Any:
         return [task.applicable(state)[at % 2] for at, state in enumerate(states)]
 
     with pytest.raises(FlakyPolicy):
         run_once(task, policy)
 
 
-def test_the_message_says_where_what_and_what_to_do(task):
+def test_the_message_says_where_what_and_what_to_do(task: Task) -> None:
     answers = iter([task.actions[1].name, None])
     first = task.initial_state
     with pytest.raises(FlakyPolicy) as caught:
@@ -91,7 +92,7 @@ def test_the_message_says_where_what_and_what_to_do(task):
         assert advice in text
 
 
-def test_the_check_can_be_skipped_and_leaves_sound_policies_alone(task):
+def test_the_check_can_be_skipped_and_leaves_sound_policies_alone(task: Task) -> None:
     chance = random.Random(0)
     policy = per_state(lambda state: chance.choice(task.applicable(state)))
     start = task.batch([task.initial_state])
@@ -103,10 +104,10 @@ def test_the_check_can_be_skipped_and_leaves_sound_policies_alone(task):
     assert sound.states_asked == loose.states_asked
 
 
-def test_first_states_are_asked_again_once_and_no_more(task):
+def test_first_states_are_asked_again_once_and_no_more(task: Task) -> None:
     asked = []
 
-    def choose(state):
+    def choose(state: State) -> Any:
         asked.append(state)
         return task.applicable(state)[0]
 
@@ -120,10 +121,10 @@ def test_first_states_are_asked_again_once_and_no_more(task):
     assert len(asked) == before, "nothing new was asked, so nothing has to be checked"
 
 
-def test_a_failure_is_not_another_answer(task):
+def test_a_failure_is_not_another_answer(task: Task) -> None:
     calls = 0
 
-    def policy(states):
+    def policy(states: Any) -> Any:
         nonlocal calls
         calls += 1
         if calls > 1:
@@ -134,12 +135,12 @@ def test_a_failure_is_not_another_answer(task):
     assert (run.outcome, run.steps) == ("failed", 1)
 
 
-def test_a_stop_ends_the_checking_and_keeps_the_run(task):
+def test_a_stop_ends_the_checking_and_keeps_the_run(task: Task) -> None:
     """The flag is set while the last new state is answered: the run is complete, so it is returned."""
     stop = StopFlag()
     calls = []
 
-    def policy(states):
+    def policy(states: Any) -> Any:
         calls.append(len(states))
         if len(calls) == 1:
             stop.set()

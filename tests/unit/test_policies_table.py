@@ -1,10 +1,12 @@
 """`table:FILE`: round trips, leniency, and errors with their place."""
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from misstep import load, load_sas
+from misstep import Task, load, load_sas
 from misstep._core import HeuristicPolicy, PolicyGraph
 from misstep.errors import InputError
 from misstep.plugins import make_policy_part
@@ -12,7 +14,7 @@ from misstep.policies.table import Table, read_table, write_table
 
 
 @pytest.fixture(scope="module")
-def task():
+def task() -> Task:
     from importlib.resources import files
 
     folder = files("misstep") / "bundled" / "courier"
@@ -20,7 +22,7 @@ def task():
 
 
 @pytest.fixture(scope="module")
-def choices(task):
+def choices(task: Task) -> list[Any]:
     """What another policy does on its way to the goal, and nothing in the goal."""
     policy = HeuristicPolicy(task, "lmcut")
     (run,) = PolicyGraph(task, policy).run(task.batch([task.initial_state]))
@@ -29,7 +31,7 @@ def choices(task):
 
 
 @pytest.mark.parametrize("name", ["table.json", "table.jsonl", "table"])
-def test_round_trip(task, choices, tmp_path, name):
+def test_round_trip(task: Task, choices: Any, tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     write_table(path, choices)
     policy = make_policy_part(f"table:{path}").bind(task)
@@ -44,14 +46,16 @@ def test_round_trip(task, choices, tmp_path, name):
     assert first == {"facts": task.initial_state.facts, "action": choices[0][1].name}
 
 
-def test_a_state_that_is_not_in_the_table_gets_no_answer(task, choices, tmp_path):
+def test_a_state_that_is_not_in_the_table_gets_no_answer(task: Task, choices: Any, tmp_path: Path) -> None:
     write_table(tmp_path / "t.json", choices[:2])
     policy = read_table(tmp_path / "t.json", task)
     (run,) = PolicyGraph(task, policy).run(task.batch([task.initial_state]))
     assert (run.outcome, run.steps) == ("stuck", 2)
 
 
-def test_facts_may_be_written_freely_and_hold_constant_atoms(task, choices, tmp_path):
+def test_facts_may_be_written_freely_and_hold_constant_atoms(
+    task: Task, choices: Any, tmp_path: Path
+) -> None:
     state, action = choices[0]
     constant = task.pddl.text(task.pddl.static_atoms[0])
     facts = [fact.upper().replace(" ", "   ") for fact in reversed(state.facts)] + [constant.upper()]
@@ -60,7 +64,7 @@ def test_facts_may_be_written_freely_and_hold_constant_atoms(task, choices, tmp_
     assert read_table(tmp_path / "t.jsonl", task).choices == {state: action}
 
 
-def test_of_split_actions_the_applicable_one_is_taken(tmp_path):
+def test_of_split_actions_the_applicable_one_is_taken(tmp_path: Path) -> None:
     """Two actions of one name, as the translator makes them of a disjunction."""
     operator = "begin_operator\ngo\n0\n1\n0 0 {} 2\n0\nend_operator\n"
     (tmp_path / "t.sas").write_text(
@@ -92,7 +96,7 @@ def test_of_split_actions_the_applicable_one_is_taken(tmp_path):
         ("\0", "this is a binary file"),
     ],
 )
-def test_mistakes(task, choices, tmp_path, text, words):
+def test_mistakes(task: Task, choices: Any, tmp_path: Path, text: str, words: str) -> None:
     state, action = choices[0]
     text = text.replace("FACTS", json.dumps(state.facts)).replace("ACTION", json.dumps(action.name))
     (tmp_path / "t.json").write_text(text)
@@ -101,7 +105,7 @@ def test_mistakes(task, choices, tmp_path, text, words):
     assert words in str(caught.value)
 
 
-def test_files(task, tmp_path):
+def test_files(task: Task, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         Table(tmp_path / "missing.json").bind(task)
     (tmp_path / "empty.json").write_text("")

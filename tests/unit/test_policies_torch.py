@@ -1,12 +1,14 @@
 """`torch:FILE`: layers of a state_dict, from both kinds of files, without running anything in them."""
 
 import pickle
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from misstep import load
+from misstep import Task, load
 from misstep._core import PolicyGraph
 from misstep.answers.guard import bind_guarded
 from misstep.errors import InputError, MisstepError, PolicyError
@@ -22,7 +24,7 @@ needs_torch = pytest.mark.skipif(torch is None, reason='needs pip install "misst
 
 
 @pytest.fixture(scope="module")
-def task():
+def task() -> Task:
     from importlib.resources import files
 
     folder = files("misstep") / "bundled" / "courier"
@@ -30,12 +32,12 @@ def task():
 
 
 @pytest.fixture(scope="module")
-def states(task):
+def states(task: Task) -> Any:
     first = task.initial_state
     return task.batch([first, *(state for _, state in task.successors(first))])
 
 
-def mlp(task, *, width=None, hidden=16, seed=0, bias=True):
+def mlp(task: Task, *, width: Any = None, hidden: int = 16, seed: int = 0, bias: bool = True) -> Any:
     chance = np.random.default_rng(seed)
     facts = sum(task.domain_sizes) if width is None else width
     sizes = [(hidden, facts), (hidden, hidden), (len(task.actions), hidden)]
@@ -47,7 +49,7 @@ def mlp(task, *, width=None, hidden=16, seed=0, bias=True):
     return arrays
 
 
-def expected(task, states, arrays):
+def expected(task: Task, states: Any, arrays: Any) -> Any:
     answers = []
     for state in states:
         x = np.concatenate([np.eye(n)[v] for v, n in zip(state.values, task.domain_sizes, strict=True)])
@@ -60,7 +62,7 @@ def expected(task, states, arrays):
     return answers
 
 
-def saved(tmp_path, arrays, **options):
+def saved(tmp_path: Path, arrays: Any, **options: Any) -> Any:
     path = tmp_path / "weights.safetensors"
     write_safetensors(path, arrays, **options)
     return path
@@ -69,7 +71,9 @@ def saved(tmp_path, arrays, **options):
 @pytest.mark.parametrize("prefix", ["", "model.net."])
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("variables", [True, False])
-def test_safetensors(task, states, tmp_path, prefix, bias, variables):
+def test_safetensors(
+    task: Task, states: Any, tmp_path: Path, prefix: str, bias: bool, variables: bool
+) -> None:
     arrays = mlp(task, bias=bias, width=task.num_variables if variables else None)
     path = saved(tmp_path, {prefix + name: array for name, array in arrays.items()})
     policy = make_policy_part(f"torch:{path},activation=relu").bind(task)
@@ -77,7 +81,7 @@ def test_safetensors(task, states, tmp_path, prefix, bias, variables):
     assert policy(task.batch([])) == []
 
 
-def test_the_choice_does_not_depend_on_the_company(task, states, tmp_path):
+def test_the_choice_does_not_depend_on_the_company(task: Task, states: Any, tmp_path: Path) -> None:
     """Two actions with the very same weights are equals: the first one wins, in any company."""
     arrays = mlp(task, hidden=200, seed=3)
     arrays["4.weight"][:] = arrays["4.weight"][0]
@@ -90,10 +94,10 @@ def test_the_choice_does_not_depend_on_the_company(task, states, tmp_path):
     assert policy(task.batch(many)) == first * 50
 
 
-def test_weights_that_are_no_numbers_are_failed(task, tmp_path):
+def test_weights_that_are_no_numbers_are_failed(task: Task, tmp_path: Path) -> None:
     arrays = mlp(task)
     arrays["4.bias"][:] = np.nan
-    policy = bind_guarded(Torch(saved(tmp_path, arrays), "relu"), task)
+    policy: Any = bind_guarded(Torch(saved(tmp_path, arrays), "relu"), task)
     (run,) = PolicyGraph(task, policy).run(task.batch([task.initial_state]))
     assert run.outcome == "failed"
     assert "is not a number" in policy.failures[task.initial_state]
@@ -101,7 +105,7 @@ def test_weights_that_are_no_numbers_are_failed(task, tmp_path):
 
 @needs_torch
 @pytest.mark.parametrize("form", ["state_dict", "lightning", "double"])
-def test_files_of_torch_itself(task, states, tmp_path, form):
+def test_files_of_torch_itself(task: Task, states: Any, tmp_path: Path, form: str) -> None:
     torch.manual_seed(0)
     facts, actions = sum(task.domain_sizes), len(task.actions)
     relu = torch.nn.ReLU()
@@ -127,7 +131,7 @@ def test_files_of_torch_itself(task, states, tmp_path, form):
 
 
 @needs_torch
-def test_a_whole_module_is_refused(task, tmp_path):
+def test_a_whole_module_is_refused(task: Task, tmp_path: Path) -> None:
     path = tmp_path / "model.pt"
     torch.save(torch.nn.Sequential(torch.nn.Linear(2, 2)), path)
     with pytest.raises(InputError, match=r"model\.pt"):
@@ -135,12 +139,12 @@ def test_a_whole_module_is_refused(task, tmp_path):
 
 
 class Evil:
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         return (print, ("code from the file was run",))
 
 
 @needs_torch
-def test_code_in_a_file_is_not_run(task, tmp_path, capsys):
+def test_code_in_a_file_is_not_run(task: Task, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "model.pt"
     torch.save({"0.weight": torch.zeros(2, 2), "x": Evil()}, path)
     with pytest.raises(InputError):
@@ -151,7 +155,7 @@ def test_code_in_a_file_is_not_run(task, tmp_path, capsys):
     assert capsys.readouterr().out == ""
 
 
-def renamed(arrays, old, new):
+def renamed(arrays: Any, old: Any, new: Any) -> Any:
     return {name.replace(old, new): array for name, array in arrays.items()}
 
 
@@ -172,21 +176,23 @@ def renamed(arrays, old, new):
         ),
     ],
 )
-def test_networks_of_another_shape(task, tmp_path, change, words):
+def test_networks_of_another_shape(
+    task: Task, tmp_path: Path, change: Callable[..., Any], words: str
+) -> None:
     with pytest.raises(PolicyError) as caught:
         Torch(saved(tmp_path, change(mlp(task))), "relu").bind(task)
     assert words in str(caught.value)
 
 
 @pytest.mark.parametrize("content", [b"", b"garbage" * 9, b"\x80\x02.", b"PK\x03\x04 and so on"])
-def test_garbage(task, tmp_path, content):
+def test_garbage(task: Task, tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "model.pt"
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"model\.pt"):
         Torch(path).bind(task)
 
 
-def test_no_file(task, tmp_path):
+def test_no_file(task: Task, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"missing\.pt: cannot read the weights: No such file"):
         Torch(Path("missing.pt")).bind(task)
     with pytest.raises(MisstepError):

@@ -2,6 +2,8 @@
 
 import math
 import random
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -19,12 +21,12 @@ VALUES = [0, 1, 7, 127, 128, 300, 2**31 - 1, -1, -(2**31)]
 
 
 @pytest.fixture(scope="module")
-def messages():
+def messages() -> Callable[..., Any]:
     """The protocol's message classes as protobuf makes them."""
     field = descriptor_pb2.FieldDescriptorProto
     file = descriptor_pb2.FileDescriptorProto(name="policy.proto", package="phrm", syntax="proto2")
 
-    def message(name, *fields):
+    def message(name: Any, *fields: Any) -> None:
         made = file.message_type.add(name=name)
         for number, (label, kind, title, type_name) in enumerate(fields, start=1):
             made.field.add(name=title, number=number, label=label, type=kind, type_name=type_name)
@@ -45,7 +47,7 @@ def messages():
 
 
 @needs_protobuf
-def test_we_write_what_protobuf_writes(messages):
+def test_we_write_what_protobuf_writes(messages: Any) -> None:
     assert wire.encode_task("begin ä") == messages("Task")(task="begin ä").SerializeToString()
     state = messages("Request")(state={"val": VALUES})
     assert wire.encode_state(VALUES) == state.SerializeToString()
@@ -59,7 +61,7 @@ def test_we_write_what_protobuf_writes(messages):
 
 
 @needs_protobuf
-def test_we_read_what_protobuf_writes(messages):
+def test_we_read_what_protobuf_writes(messages: Any) -> None:
     assert wire.decode_task(messages("Task")(task="begin ä").SerializeToString()) == "begin ä"
     for name in ("Request", "PackedRequest"):
         assert wire.decode_state(messages(name)(state={"val": VALUES}).SerializeToString()) == VALUES
@@ -71,7 +73,7 @@ def test_we_read_what_protobuf_writes(messages):
     assert wire.decode_probabilities(data) == [(3, 0.25), (9, 0.0)]
 
 
-def test_round_trips():
+def test_round_trips() -> None:
     assert wire.decode_task(wire.encode_task("a" * 100_000)) == "a" * 100_000
     assert wire.decode_state(wire.encode_state(VALUES)) == VALUES
     assert wire.decode_state(wire.encode_state([])) == []
@@ -83,7 +85,7 @@ def test_round_trips():
     assert math.isnan(probability)
 
 
-def test_the_bytes_themselves():
+def test_the_bytes_themselves() -> None:
     """Unpacked on the wire: a key before each number; -1 takes ten bytes."""
     assert wire.encode_state([1, 300]) == bytes.fromhex("0a050801 08ac02")
     assert wire.decode_state(bytes.fromhex("0a050a0301ac02")) == [1, 300]
@@ -113,12 +115,12 @@ def test_the_bytes_themselves():
         (wire.decode_probabilities, b"\x0a\x00"),
     ],
 )
-def test_garbage(decode, data):
+def test_garbage(decode: Any, data: bytes) -> None:
     with pytest.raises(wire.WireError):
         decode(data)
 
 
-def test_any_bytes_are_read_or_refused():
+def test_any_bytes_are_read_or_refused() -> None:
     chance = random.Random(0)
     decoders = (wire.decode_task, wire.decode_state, wire.decode_operator, wire.decode_probabilities)
     whole = wire.encode_state(VALUES) + wire.encode_probabilities([(1, 0.5)]) + wire.encode_operator(4)
@@ -152,7 +154,7 @@ def test_any_bytes_are_read_or_refused():
         ("unix:s", "unix://s", True),
     ],
 )
-def test_addresses(text, shown, local):
+def test_addresses(text: str, shown: str, local: bool) -> None:
     address = parse_address(text)
     assert str(address) == shown
     assert address.is_local is local
@@ -163,7 +165,7 @@ def test_addresses(text, shown, local):
     "text",
     ["", "host", ":80", "host:", "host:port", "host:99999", "host:-1", "http://host:80", "a b:80", "::1:80"],
 )
-def test_wrong_addresses(text):
+def test_wrong_addresses(text: str) -> None:
     with pytest.raises(InputError, match="address `"):
         parse_address(text)
 
@@ -171,6 +173,6 @@ def test_wrong_addresses(text):
 @pytest.mark.parametrize(
     "text", ["unix:", "unix://", "unix:///" + "x" * 120, "unix:///a\0b", "host:80\n", "dns:///host:80", "*"]
 )
-def test_other_wrong_addresses(text):
+def test_other_wrong_addresses(text: str) -> None:
     with pytest.raises(InputError, match="address `"):
         parse_address(text)

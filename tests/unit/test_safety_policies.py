@@ -6,6 +6,7 @@ import json
 import random
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -115,14 +116,14 @@ def test_trees_equal_what_they_say(task: SafetyTask, tmp_path: Path) -> None:
 
 
 def test_function_policies(task: SafetyTask) -> None:
-    def brake(state: dict, applicable: tuple[str, ...]) -> str | None:
+    def brake(state: dict[str, Any], applicable: tuple[str, ...]) -> str | None:
         assert set(applicable) <= set(task.labels)
         return "decelerate" if state["speed"] > 0 else "coast"
 
     game = task.game(function_policy(brake, task))
     assert task.labels[game.chosen(game.initial()[0])] == "coast"
 
-    def broken(state: dict, applicable: tuple[str, ...]) -> str | None:
+    def broken(state: dict[str, Any], applicable: tuple[str, ...]) -> str | None:
         raise KeyError("oops")
 
     game = task.game(function_policy(broken, task))

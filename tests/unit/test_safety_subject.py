@@ -92,9 +92,9 @@ def test_resumed_tests_end_like_undisturbed_ones(line: Path, tmp_path: Path) -> 
     files = {p.relative_to(tmp_path / "whole"): p.read_bytes() for p in (tmp_path / "whole").rglob("*.json*")}
     for number, keep in enumerate(range(1, len(lines), max(1, len(lines) // 12))):
         folder = tmp_path / f"cut-{number}"
-        for name, data in files.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(data)
+        for path, data in files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(data)
         for name in ("config.toml", "model.jani"):
             (folder / name).write_bytes((tmp_path / "whole" / name).read_bytes())
         (folder / EVENTS).write_bytes(b"".join(lines[:keep]) + lines[keep][:20])

@@ -90,7 +90,7 @@ def test_the_place_of_the_policy_is_checked_first(tmp_path: Path) -> None:
         prepare(tmp_path / "d.jani2nnet")
 
 
-def test_training_is_repeatable_and_helps(tmp_path) -> None:
+def test_training_is_repeatable_and_helps(tmp_path: Path) -> None:
     task = make("follow_car", steps=40)
     short = QSettings(hidden=(8,), steps=500, seed=3)
     (layers, *_), (again, *_) = trained(task, short), trained(task, short)

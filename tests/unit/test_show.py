@@ -1,10 +1,11 @@
 """Bugs in two columns: loops, wrong answers, the mark at the decision at fault, what differs."""
 
 from importlib.resources import files
+from typing import Any
 
 import pytest
 
-from misstep import InputError, load, search
+from misstep import InputError, State, Task, load, search
 from misstep.reports.columns import side_by_side
 from misstep.reports.comparison import compare
 from misstep.reports.show import headline, proof
@@ -13,16 +14,16 @@ AWAY, BACK = "(drive red depot mill)", "(drive red mill depot)"
 
 
 @pytest.fixture(scope="module")
-def task():
+def task() -> Task:
     folder = files("misstep") / "bundled" / "courier"
     return load(folder / "domain.pddl", folder / "problem.pddl")
 
 
-def plan(task, state=None):
+def plan(task: Task, state: State | None = None) -> Any:
     return [action.name for action in search(task, "astar:lmcut", state=state).plan]
 
 
-def certificate(task, outcome, actions, *, fault=None, **run):
+def certificate(task: Task, outcome: Any, actions: Any, *, fault: Any = None, **run: Any) -> dict[str, Any]:
     at_fault = None
     if fault is not None:
         state = task.initial_state
@@ -39,11 +40,11 @@ def certificate(task, outcome, actions, *, fault=None, **run):
     }
 
 
-def drawn(task, certificate, width=80):
+def drawn(task: Task, certificate: Any, width: int = 80) -> Any:
     return side_by_side(compare(task, certificate), width)
 
 
-def test_a_loop_is_bracketed_and_the_misstep_marked(task):
+def test_a_loop_is_bracketed_and_the_misstep_marked(task: Task) -> None:
     bug = certificate(task, "loop", ["(load book red depot)", AWAY, BACK], fault=1)
     lines = drawn(task, bug)
     assert lines[0].split() == ["step", "the", "policy", "cost", "|", "a", "better", "way", "cost"]
@@ -56,12 +57,13 @@ def test_a_loop_is_bracketed_and_the_misstep_marked(task):
     assert (both.step, both.back_to) == (1, 1)
     assert both.better.actions[0].name == "(load book red depot)"
     assert task.is_goal(both.better.states[-1])
+    assert both.differences is not None
     only_policy, only_better = both.differences
     assert "(at red mill)" in only_policy
     assert not set(only_policy) & set(only_better)
 
 
-def test_what_is_needed_is_enough_for_the_better_course(task):
+def test_what_is_needed_is_enough_for_the_better_course(task: Task) -> None:
     """The facts that are said to matter hold, and with the others changed the plan still works."""
     both = compare(task, certificate(task, "loop", [AWAY, BACK], fault=0))
     facts, more = both.needed
@@ -83,13 +85,13 @@ def test_what_is_needed_is_enough_for_the_better_course(task):
             assert task.is_goal(state)
 
 
-def test_no_answer_at_all(task):
+def test_no_answer_at_all(task: Task) -> None:
     lines = drawn(task, certificate(task, "stuck", [], fault=0))
     assert lines[1].startswith("   1 > no action")
     assert "the run ends here" in lines[2]
 
 
-def test_an_answer_that_is_not_applicable(task):
+def test_an_answer_that_is_not_applicable(task: Task) -> None:
     bug = certificate(task, "illegal", [], fault=0, answer=BACK, reason="it is at the depot")
     lines = drawn(task, bug)
     assert lines[1].startswith(f"   1 > {BACK}")
@@ -97,7 +99,7 @@ def test_an_answer_that_is_not_applicable(task):
     assert compare(task, bug).differences is None
 
 
-def test_a_run_that_pays_too_much(task):
+def test_a_run_that_pays_too_much(task: Task) -> None:
     names = [action.name for action in search(task, "gbfs:blind").plan]
     bug = certificate(task, "solved", [AWAY, BACK, *names])
     both = compare(task, bug)
@@ -110,13 +112,13 @@ def test_a_run_that_pays_too_much(task):
 
 
 @pytest.mark.parametrize("width", [40, 64, 80, 200])
-def test_it_fits_any_width(task, width):
+def test_it_fits_any_width(task: Task, width: int) -> None:
     lines = drawn(task, certificate(task, "loop", [AWAY, BACK], fault=0), width)
     assert max(map(len, lines)) <= width
     assert ("|" in lines[0]) == (width >= 64)
 
 
-def test_long_runs_are_folded_around_what_matters(task):
+def test_long_runs_are_folded_around_what_matters(task: Task) -> None:
     names = [AWAY, BACK] * 100 + plan(task)
     lines = drawn(task, certificate(task, "solved", names, fault=100))
     assert len(lines) < 60
@@ -125,7 +127,7 @@ def test_long_runs_are_folded_around_what_matters(task):
     assert "goal reached" in lines[-1]
 
 
-def test_a_damaged_certificate_is_an_error_not_a_crash(task):
+def test_a_damaged_certificate_is_an_error_not_a_crash(task: Task) -> None:
     bug = certificate(task, "loop", [BACK], fault=None)
     with pytest.raises(InputError, match="cannot be done after 0 steps"):
         compare(task, bug)
@@ -133,7 +135,7 @@ def test_a_damaged_certificate_is_an_error_not_a_crash(task):
         compare(task, {**bug, "run": None})
 
 
-def test_data_says_the_same(task):
+def test_data_says_the_same(task: Task) -> None:
     said = compare(task, certificate(task, "loop", [AWAY, BACK], fault=0)).as_json()
     assert said["policy_course"] == [{"action": AWAY, "cost": 4}, {"action": BACK, "cost": 4}]
     assert said["policy_cost"] is None

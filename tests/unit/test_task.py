@@ -2,6 +2,9 @@
 
 import gc
 import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,8 +21,8 @@ PROBLEM = "(define (problem p) (:domain d) (:objects x y) (:init (p x) (p y)) (:
 
 
 @pytest.fixture
-def small(tmp_path):
-    def write(domain=DOMAIN, problem=PROBLEM):
+def small(tmp_path: Path) -> Any:
+    def write(domain: Any = DOMAIN, problem: Any = PROBLEM) -> Any:
         (tmp_path / "domain.pddl").write_text(domain)
         (tmp_path / "problem.pddl").write_text(problem)
         return tmp_path / "domain.pddl", tmp_path / "problem.pddl"
@@ -27,7 +30,7 @@ def small(tmp_path):
     return write
 
 
-def test_public_names_exist():
+def test_public_names_exist() -> None:
     for name in misstep.__all__:
         assert getattr(misstep, name) is not None
     with pytest.raises(AttributeError):
@@ -35,7 +38,7 @@ def test_public_names_exist():
     assert set(misstep.__all__) <= set(dir(misstep))
 
 
-def test_page_one(courier):
+def test_page_one(courier: tuple[Path, Path]) -> None:
     task = load(*courier)
     state = task.initial_state
     assert "(at red depot)" in state.facts
@@ -50,13 +53,15 @@ def test_page_one(courier):
     assert state.task is task
 
 
-def test_costs(courier):
+def test_costs(courier: tuple[Path, Path]) -> None:
     assert load(*courier).action("(drive red depot mill)").cost == 4
     unit = load(*courier, unit_cost=True)
     assert {action.cost for action in unit.actions} == {1}
 
 
-def test_a_domain_is_read_once_for_many_problems(courier, tmp_path, monkeypatch):
+def test_a_domain_is_read_once_for_many_problems(
+    courier: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     domain = read_domain(courier[0])
     monkeypatch.setattr("misstep.task.read_domain", None)
     second = tmp_path / "second.pddl"
@@ -66,19 +71,19 @@ def test_a_domain_is_read_once_for_many_problems(courier, tmp_path, monkeypatch)
     assert costs[1] != costs[0]
 
 
-def test_all_variables_are_kept(small):
+def test_all_variables_are_kept(small: Callable[..., Any]) -> None:
     task = load(*small())
     names = {task.fact_name(at, value) for at, size in enumerate(task.domain_sizes) for value in range(size)}
     assert "(q y)" in names, "it matters for no goal, but states must stay complete"
 
 
-def test_dropped_schema_is_a_warning(small):
+def test_dropped_schema_is_a_warning(small: Callable[..., Any]) -> None:
     task = load(*small())
     (warning,) = task.warnings
     assert "no action of `never` can ever be applied" in warning
 
 
-def test_trivial_tasks_say_so(small):
+def test_trivial_tasks_say_so(small: Callable[..., Any]) -> None:
     unreachable = load(*small(problem=PROBLEM.replace("(and (q x))", "(r)")))
     assert any("cannot be reached" in warning for warning in unreachable.warnings)
     always = PROBLEM.replace("(and (q x))", "(r)").replace("(p y)", "(p y) (r)")
@@ -92,12 +97,12 @@ def test_trivial_tasks_say_so(small):
     assert search(holds, "astar:lmcut").cost == 0
 
 
-def test_contradictory_goal_is_unsolvable(small):
+def test_contradictory_goal_is_unsolvable(small: Callable[..., Any]) -> None:
     task = load(*small(problem=PROBLEM.replace("(and (q x))", "(and (q x) (not (q x)))")))
     assert search(task, "astar:lmcut").outcome == "unsolvable"
 
 
-def test_axioms_are_refused(small):
+def test_axioms_are_refused(small: Callable[..., Any]) -> None:
     domain = DOMAIN.replace(":precondition (p ?x)", ":precondition (and (p ?x) (not (exists (?y) (q ?y))))")
     with pytest.raises(UnsupportedFeature, match=r"domain\.pddl:3:60: universal condition `exists`.* axiom"):
         load(*small(domain=domain))
@@ -105,12 +110,12 @@ def test_axioms_are_refused(small):
         load(*small(domain=DOMAIN.replace(":precondition (p ?x)", ":precondition (forall (?y) (p ?y))")))
 
 
-def test_existential_conditions_need_no_axiom(small):
+def test_existential_conditions_need_no_axiom(small: Callable[..., Any]) -> None:
     domain = DOMAIN.replace(":precondition (p ?x)", ":precondition (and (p ?x) (not (forall (?y) (q ?y))))")
     assert search(load(*small(domain=domain)), "astar:blind").cost == 1
 
 
-def test_sas_files(courier, tmp_path):
+def test_sas_files(courier: tuple[Path, Path], tmp_path: Path) -> None:
     domain = read_domain(courier[0])
     text = translate(domain, read_problem(courier[1], domain))
     file = tmp_path / "task.sas"
@@ -123,7 +128,7 @@ def test_sas_files(courier, tmp_path):
         load_sas(file)
 
 
-def test_other_translators_sas_files(data):
+def test_other_translators_sas_files(data: Path) -> None:
     files = sorted((data / "gnn").glob("*.cpddlsas"))
     assert files
     for path in files:
@@ -132,7 +137,7 @@ def test_other_translators_sas_files(data):
         assert theirs == search(load(problem.parents[1] / "domain.pddl", problem), "astar:lmcut").cost
 
 
-def test_transport_without_road_lengths(data):
+def test_transport_without_road_lengths(data: Path) -> None:
     folder = data / "asnets" / "transport"
     problem = folder / "problems" / "opt-p01.pddl"
     dropped = load(folder / "domain.pddl", problem)
@@ -142,7 +147,7 @@ def test_transport_without_road_lengths(data):
     assert search(task, "astar:lmcut").cost == 5
 
 
-def test_pruned_keeps_the_pddl_view(courier):
+def test_pruned_keeps_the_pddl_view(courier: tuple[Path, Path]) -> None:
     task = load(*courier)
     pruned = task.pruned()
     assert pruned.pddl is not None
@@ -153,7 +158,7 @@ def test_pruned_keeps_the_pddl_view(courier):
     assert set(views[0]) == set(views[1])
 
 
-def test_tasks_are_freed(courier):
+def test_tasks_are_freed(courier: tuple[Path, Path]) -> None:
     task = load(*courier)
     assert task.pddl is not None
     states = [task.initial_state, *(state for _, state in task.successors(task.initial_state))]

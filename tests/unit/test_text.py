@@ -1,6 +1,7 @@
 """Names from files on a screen: harmless, cut in the middle, never wider than there is room."""
 
 import unicodedata
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from misstep.reports.text import filled, harmless, listed, padded, shorten, tabl
 NASTY = "a\x1b[31mred\x07\r\nb\x9b2Jc\u202ed\u2028e\ud800"
 
 
-def test_control_characters_are_written_out():
+def test_control_characters_are_written_out() -> None:
     assert harmless("\x1b[2J") == "\\x1b[2J"
     assert harmless("a\nb\tc") == "a\\nb\\tc"
     assert harmless("a\nb\x1b", keep_lines=True) == "a\nb\\x1b"
@@ -20,30 +21,30 @@ def test_control_characters_are_written_out():
 
 
 @given(st.text())
-def test_nothing_active_is_left(text):
+def test_nothing_active_is_left(text: str) -> None:
     assert not {unicodedata.category(char) for char in harmless(text)} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 @given(st.text(), st.integers(min_value=0, max_value=60))
-def test_a_shortened_text_fits(text, width):
+def test_a_shortened_text_fits(text: str, width: Any) -> None:
     short = shorten(text, width)
     assert width_of(short) <= width
     assert harmless(short) == short
     assert width_of(padded(text, width)) == width
 
 
-def test_the_middle_is_left_out():
+def test_the_middle_is_left_out() -> None:
     assert shorten("(drive red harbour market)", 15) == "(drive...arket)"
     assert shorten("(drive red)", 11) == "(drive red)"
     assert shorten("名前名前名前", 9) == "名...前"
 
 
-def test_a_megabyte_is_cut_without_looking_at_it_as_a_whole():
+def test_a_megabyte_is_cut_without_looking_at_it_as_a_whole() -> None:
     assert shorten("x" + "y\x1b" * 1_000_000 + "z", 20).startswith("xy\\x1by")
     assert all(len(line) <= 80 for line in filled(f"instead of {'b' * 1_000_000} here", 80))
 
 
-def test_lists_are_broken_between_items():
+def test_lists_are_broken_between_items() -> None:
     lines = listed(["(at red harbour)", "(at blue mill)", NASTY], 30, indent=2)
     assert lines[0] == "  (at red harbour),"
     assert all(line.startswith("  ") and width_of(line) <= 30 for line in lines)
@@ -51,7 +52,7 @@ def test_lists_are_broken_between_items():
 
 
 @pytest.mark.parametrize("width", [24, 40, 80])
-def test_a_table_gives_way_in_its_flexible_column(width):
+def test_a_table_gives_way_in_its_flexible_column(width: int) -> None:
     rows = [
         ("task", "bugs", "remarks"),
         ("a-very-long-name-of-a-problem.pddl", "12", "error"),

@@ -5,7 +5,9 @@ import pickle
 import random
 import struct
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,12 +19,12 @@ from tests.unit.torch_file import encode, name, tensor, write_checkpoint, write_
 START = b"\x80\x02"
 
 
-def read(path):
+def read(path: Path) -> Any:
     with read_checkpoint(path) as checkpoint:
         return checkpoint.content
 
 
-def refusal(path):
+def refusal(path: Path) -> Any:
     with pytest.raises(InputError) as caught:
         read(path)
     assert str(caught.value).startswith(str(path))
@@ -30,15 +32,15 @@ def refusal(path):
 
 
 @pytest.fixture
-def path(tmp_path):
+def path(tmp_path: Path) -> Path:
     return tmp_path / "model.ckpt"
 
 
-def pickled(path, body, storages=None):
+def pickled(path: Path, body: Any, storages: Any = None) -> Any:
     return write_zip(path, START + body, storages or {})
 
 
-def test_plain_data_and_tensors(path):
+def test_plain_data_and_tensors(path: Path) -> None:
     weights = np.arange(12, dtype=np.float32).reshape(3, 4)
     content = {"a": [1, 2.5, None, True, "é"], "b": ("x", (2, -3)), "state_dict": {"w": weights}}
     with read_checkpoint(write_checkpoint(path, content)) as checkpoint:
@@ -51,7 +53,7 @@ def test_plain_data_and_tensors(path):
             checkpoint.section("callbacks")
 
 
-def test_views_of_a_storage(path):
+def test_views_of_a_storage(path: Path) -> None:
     numbers = np.arange(12, dtype=np.float32)
     body = tensor("k", 12, 1, (3, 2), (2, 5)) + b"."
     with read_checkpoint(pickled(path, body, {"k": numbers.tobytes()})) as checkpoint:
@@ -59,7 +61,7 @@ def test_views_of_a_storage(path):
         np.testing.assert_array_equal(checkpoint.array(checkpoint.content), expected)
 
 
-def test_pickles_own_output_is_read(path):
+def test_pickles_own_output_is_read(path: Path) -> None:
     value = {
         "a": [1, 300, 70000, 2**40, -5, 1.5],
         "b": ("x",) * 3,
@@ -72,14 +74,14 @@ def test_pickles_own_output_is_read(path):
 class Evil:
     """Asks, when unpickled, for a call."""
 
-    def __init__(self, function, *arguments):
+    def __init__(self, function: Any, *arguments: Any) -> None:
         self.call = (function, arguments)
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         return self.call
 
 
-def attacks(marker: str):
+def attacks(marker: str) -> Iterator[Any]:
     touch = f"touch {marker}"
     code = f"open({marker!r}, 'w').close()"
     evil = [
@@ -141,7 +143,7 @@ def attacks(marker: str):
 
 
 @pytest.mark.parametrize("at", range(len(list(attacks("")))))
-def test_nothing_in_a_file_is_run(path, tmp_path, at):
+def test_nothing_in_a_file_is_run(path: Path, tmp_path: Path, at: int) -> None:
     marker = tmp_path / "ran"
     data, words = list(attacks(str(marker)))[at]
     message = refusal(write_zip(path, data, {}))
@@ -150,11 +152,11 @@ def test_nothing_in_a_file_is_run(path, tmp_path, at):
     assert not marker.exists()
 
 
-def test_a_huge_memo_index_costs_nothing(path):
+def test_a_huge_memo_index_costs_nothing(path: Path) -> None:
     assert read(pickled(path, b"}r\xff\xff\xff\xffj\xff\xff\xff\xff\x86.")) == ({}, {})
 
 
-def test_random_damage_ends_in_an_input_error(path, tmp_path):
+def test_random_damage_ends_in_an_input_error(path: Path, tmp_path: Path) -> None:
     content = {"state_dict": {"w": np.ones((4, 4), np.float32)}, "list": [1, "a", (2, 3)]}
     good = write_checkpoint(path, content).read_bytes()
     chance = random.Random(1)
@@ -195,11 +197,11 @@ FOUR = np.arange(4, dtype=np.float32).tobytes()
         (tensor("k", 4, 0, (4,), (1,), storage="torch BFloat16Storage"), "the name `torch.BFloat16Storage`"),
     ],
 )
-def test_tensors_must_fit_their_numbers(path, body, words):
+def test_tensors_must_fit_their_numbers(path: Path, body: Any, words: str) -> None:
     assert words in refusal(pickled(path, body + b".", {"k": FOUR}))
 
 
-def test_zip_files_that_are_no_checkpoints(path, tmp_path):
+def test_zip_files_that_are_no_checkpoints(path: Path, tmp_path: Path) -> None:
     assert "no such file" in refusal(tmp_path / "absent")
     path.write_bytes(b"PK not really")
     assert "no PyTorch checkpoint" in refusal(path)
@@ -213,7 +215,7 @@ def test_zip_files_that_are_no_checkpoints(path, tmp_path):
     assert "cannot read" in refusal(tmp_path)
 
 
-def test_a_cut_or_changed_storage(path):
+def test_a_cut_or_changed_storage(path: Path) -> None:
     body = tensor("k", 4, 0, (4,), (1,)) + b"."
     pickled(path, body, {"k": FOUR})
     data = path.read_bytes()
@@ -224,7 +226,7 @@ def test_a_cut_or_changed_storage(path):
     assert "damaged" in refusal(path)
 
 
-def test_big_byte_order(path: Path):
+def test_big_byte_order(path: Path) -> None:
     with zipfile.ZipFile(path, "w") as out:
         out.writestr("a/data.pkl", START + b"N.")
         out.writestr("a/byteorder", "big")

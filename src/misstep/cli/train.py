@@ -2,5 +2,8 @@
 
 from cyclopts import App
 
-train = App(name="train", help="Train a policy: mlp (Q-learning on a JANI model).")
+train = App(
+    name="train", help="Train a policy: asnet (imitation on PDDL tasks), mlp (Q-learning on a JANI model)."
+)
+train.command("misstep.cli.train_asnet:train_asnet", name="asnet")
 train.command("misstep.cli.safety_models:train", name="mlp")

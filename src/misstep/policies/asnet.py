@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,20 +64,7 @@ class GroundNet(NamedTuple):
 def bind_asnet(model: AsnetModel, task: Task, *, source: str = "<asnet>") -> AsnetPolicy:
     """The network of the model for one task. InputError where the model belongs to another domain."""
     net = ground_net(model, task, source=source)
-    policy = AsnetPolicy(
-        task,
-        hidden=model.hidden,
-        operators=net.operators,
-        schema_start=net.schema_start,
-        slot_facts=list(net.slot_facts),
-        predicate_start=net.predicate_start,
-        fact_variables=net.fact_variables,
-        fact_values=net.fact_values,
-        goal=net.goal.astype(np.uint8),
-        predicate_slots=[list(slots) for slots in net.predicate_slots],
-        action_modules=[list(modules) for modules in model.action_modules],
-        predicate_modules=[list(modules) for modules in model.predicate_modules],
-    )
+    policy = AsnetPolicy(task, **network_arguments(model, net))
     policy.warnings = hash_warnings(model, task, source=source)
     return policy
 
@@ -106,6 +93,23 @@ def hash_warnings(model: AsnetModel, task: Task, *, source: str = "<asnet>") -> 
         f"{source}: the policy was trained for a domain with other types than {', '.join(types)}; all names "
         "and sizes fit, so it is used: check that this is the domain of its training"
     ]
+
+
+def network_arguments(model: AsnetModel, net: GroundNet) -> dict[str, Any]:
+    """A model and its ground network as the native core takes them."""
+    return {
+        "hidden": model.hidden,
+        "operators": net.operators,
+        "schema_start": net.schema_start,
+        "slot_facts": list(net.slot_facts),
+        "predicate_start": net.predicate_start,
+        "fact_variables": net.fact_variables,
+        "fact_values": net.fact_values,
+        "goal": net.goal.astype(np.uint8),
+        "predicate_slots": [list(slots) for slots in net.predicate_slots],
+        "action_modules": [list(modules) for modules in model.action_modules],
+        "predicate_modules": [list(modules) for modules in model.predicate_modules],
+    }
 
 
 def ground_net(model: AsnetModel, task: Task, *, source: str = "<asnet>") -> GroundNet:

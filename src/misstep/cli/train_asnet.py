@@ -1,0 +1,164 @@
+"""`misstep train asnet`: an ASNet from scratch on tasks of one domain."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from misstep.cli.exit_codes import ExitCode
+from misstep.cli.options import MAX_COUNT, MAX_SECONDS, Json, Quiet
+from misstep.cli.output import emit_json, note, warn
+
+if TYPE_CHECKING:
+    from misstep.task import Task
+    from misstep.training.asnet import Progress
+    from misstep.training.asnet_config import AsnetConfig
+
+Count = Number(gt=0, lt=MAX_COUNT)
+Share = Number(gte=0, lt=1)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class AsnetOptions:
+    """What the recipe decides where nothing is said."""
+
+    layers: Annotated[int | None, Parameter(validator=Count, help="Predicate layers.")] = None
+    hidden: Annotated[int | None, Parameter(validator=Count, help="Channels of a hidden vector.")] = None
+    epochs: Annotated[int | None, Parameter(validator=Count, help="At most so many.")] = None
+    batches: Annotated[int | None, Parameter(validator=Count, help="Minibatches an epoch.")] = None
+    rate: Annotated[float | None, Parameter(validator=Number(gt=0), help="Learning rate at first.")] = None
+    dropout: Annotated[float | None, Parameter(validator=Share, help="Share of values that fall out.")] = None
+    weight_decay: Annotated[
+        float | None, Parameter(validator=Share, help="By which parameters shrink at every update.")
+    ] = None
+    teachers: Annotated[
+        tuple[str, ...] | None,
+        Parameter(name="--teacher", negative="", help="Such as astar or greedy; repeatable."),
+    ] = None
+    teacher_expansions: Annotated[
+        int | None,
+        Parameter(name="--expansions", validator=Count, help="What one call of a teacher may expand."),
+    ] = None
+    max_states: Annotated[
+        int | None,
+        Parameter(validator=Number(gte=0), help="Tasks with at most so many states are labelled exactly."),
+    ] = None
+    threads: Annotated[
+        int | None, Parameter(validator=Number(gte=1, lte=64), help="They never change the result.")
+    ] = None
+
+    def config(self, recipe: Literal["best", "published"], seed: int) -> "AsnetConfig":
+        """The recipe with these options."""
+        from misstep.training.asnet_config import make_config
+
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        return make_config(recipe, seed=seed, **given)
+
+
+def train_asnet(
+    domain: Annotated[Path, Parameter(help="The PDDL domain.")],
+    problems: Annotated[list[Path], Parameter(help="PDDL problems to train on, or directories of them.")],
+    /,
+    *,
+    out: Annotated[Path, Parameter(help="Directory for models and log; what is there goes on.")],
+    validation: Annotated[
+        list[Path] | None,
+        Parameter(negative="", consume_multiple=True, help="Problems that choose the final model."),
+    ] = None,
+    recipe: Annotated[
+        Literal["best", "published"],
+        Parameter(help="`best`: what measurement says; `published`: the loop of the published policies."),
+    ] = "best",
+    seconds: Annotated[
+        float | None,
+        Parameter(
+            validator=Number(gt=0, lt=MAX_SECONDS), help="Time for training, after the tasks are loaded."
+        ),
+    ] = None,
+    seed: Annotated[int, Parameter(validator=Number(gte=0, lt=2**32), help="Same seed, same weights.")] = 0,
+    cache: Annotated[
+        Path | None, Parameter(help="File with teachers' answers, to be shared between trainings.")
+    ] = None,
+    options: AsnetOptions = AsnetOptions(),  # noqa: B008
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
+    """Train an action schema network on small tasks of a domain.
+
+    Example: misstep train asnet domain.pddl train/ --validation larger/ --out ferry --seconds 600
+    """
+    from misstep.training.asnet import train_asnet as learn
+
+    config = options.config(recipe, seed)
+    _check_writable(out)
+    result = learn(
+        _load(domain, problems),
+        _load(domain, validation or []),
+        config,
+        out=out,
+        cache=cache,
+        max_seconds=seconds,
+        progress=lambda told: _show(told, quiet=quiet or json),
+        report=_Once(),
+    )
+    if json:
+        emit_json(result.as_json())
+        return ExitCode.NOTHING_FOUND
+    note(f"{result.epochs} epochs in {result.seconds:.0f} s", quiet=quiet)
+    note(f"solves {result.solved} {'validation' if validation else 'training'} tasks", quiet=quiet)
+    print(f"asnet:{result.final}")
+    return ExitCode.NOTHING_FOUND
+
+
+class _Once:
+    """Warns of a thing once, however often it happens."""
+
+    def __init__(self) -> None:
+        self._heard: set[str] = set()
+
+    def __call__(self, text: str) -> None:
+        if text not in self._heard:
+            self._heard.add(text)
+            warn([text])
+
+
+def _check_writable(out: Path) -> None:
+    """Checked before anything is loaded."""
+    from misstep.errors import InputError
+
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        probe = out / ".probe"
+        probe.write_text("", encoding="utf-8")
+        probe.unlink()
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written to: {error.strerror}; choose another --out") from None
+
+
+def _load(domain: Path, problems: list[Path]) -> "list[Task]":
+    from misstep.errors import InputError
+    from misstep.pddl import read_domain
+    from misstep.task import load
+
+    read = read_domain(domain)
+    tasks = []
+    for path in problems:
+        files = sorted(path.glob("*.pddl")) if path.is_dir() else [path]
+        files = [file for file in files if file.resolve() != domain.resolve()]
+        if not files:
+            raise InputError(f"{path}: has no .pddl files; give problems or a directory of them")
+        tasks += [load(read, file, unit_cost=True) for file in files]
+    return tasks
+
+
+def _show(told: "Progress", *, quiet: bool) -> None:
+    note(
+        f"{told.run} epoch {told.epoch}: loss {told.loss:.4f}, trained {told.success_rate:.0%}, solves "
+        f"{told.solved}/{told.of}, {told.samples} states, {told.seconds:.0f} s, {told.left:.0f} s left",
+        quiet=quiet,
+    )
+    sys.stderr.flush()

@@ -1,0 +1,323 @@
+"""Trains ASNets from scratch: roll-outs, labels, minibatches, validation; a model every epoch."""
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from misstep._core import Budget
+from misstep.errors import InputError, LimitReached
+from misstep.formats.asnet_model import AsnetModel, Floats, Module
+from misstep.formats.asnet_policy import write_asnet
+from misstep.task import Task
+from misstep.training.asnet_checkpoint import Checkpoint
+from misstep.training.asnet_config import AsnetConfig
+from misstep.training.asnet_data import TimeUp, make_data
+from misstep.training.asnet_init import initial_model
+from misstep.training.asnet_run import EpochResult, TrainerState, TrainingRun, visit_runs
+from misstep.training.teacher_cache import TeacherCache, task_digest
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """An epoch of one run, as it is logged and shown."""
+
+    run: str
+    epoch: int
+    loss: float
+    success_rate: float
+    solved: int
+    """Of the validation tasks; of the training tasks where there are none."""
+    of: int
+    samples: int
+    seconds: float
+    left: float
+    """An estimate of the seconds to go."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingResult:
+    """What training gave."""
+
+    epochs: int
+    """Over all runs."""
+    final: Path
+    """The chosen model."""
+    models: Path
+    """The directory with the models of all epochs."""
+    success_rate: float
+    """The share of training tasks that the chosen model solves."""
+    solved: int
+    """The validation tasks that it solves (training tasks where there are none)."""
+    seconds: float
+    limit: str | None
+    """`seconds` where the time was up before training had ended."""
+
+    def as_json(self) -> dict[str, object]:
+        """As INTERFACE.md says."""
+        return {**asdict(self), "final": str(self.final), "models": str(self.models)}
+
+
+def train_asnet(
+    training: Sequence[Task],
+    validation: Sequence[Task],
+    config: AsnetConfig,
+    *,
+    out: Path,
+    cache: Path | None = None,
+    max_seconds: float | None = None,
+    progress: Callable[[Progress], None] = lambda _: None,
+    report: Callable[[str], None] = lambda _: None,
+) -> TrainingResult:
+    """Trains, or goes on where a session in `out` was killed; writes models, `log.jsonl` and `final.asnet`.
+
+    `report` hears what goes wrong with teachers. Equal arguments give equal models bit for bit, whatever the
+    number of threads; `max_seconds` only ends training earlier.
+    """
+    start = time.monotonic()
+    try:
+        (out / "models").mkdir(parents=True, exist_ok=True)
+        (out / "log.jsonl").touch()
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written to: {error.strerror}; choose another --out") from None
+    answers = TeacherCache(cache or out / "teachers.sqlite")
+    try:
+        session = _Session(training, validation, config, out, answers, report, start, max_seconds)
+        return session.work(progress)
+    finally:
+        answers.close()
+
+
+class _Session:
+    """The runs of one training, and their files."""
+
+    def __init__(
+        self,
+        training: Sequence[Task],
+        validation: Sequence[Task],
+        config: AsnetConfig,
+        out: Path,
+        cache: TeacherCache,
+        report: Callable[[str], None],
+        start: float,
+        max_seconds: float | None,
+    ) -> None:
+        self.config, self.out, self.max_seconds = config, out, max_seconds
+        view = training[0].pddl if training else None
+        if view is None:
+            raise InputError("training an ASNet needs tasks from PDDL, not from SAS")
+        self.model = initial_model(
+            view, hidden=config.hidden, layers=config.layers, init=config.init, seed=config.seed
+        )
+        self.data = make_data(self.model, training, validation, config, cache=cache, report=report)
+        self.data.budget = Budget(seconds=max_seconds)
+        self.data.enumerate()
+        self.runs = [
+            run for number in range(config.runs) for run in self._runs(view_seed=config.seed + number)
+        ]
+        self.checkpoint = Checkpoint(out)
+        digests = [task_digest(task).hex() for task in self.data.tasks]
+        self.about = json.dumps([asdict(replace(config, threads=1)), digests], sort_keys=True)
+        self.before = 0.0
+        self.start = start
+        if self.checkpoint.exists:
+            self.before = self.checkpoint.load(self.runs, self.data, config=self.about)
+            if max_seconds is not None:  # The time is for all sessions together.
+                self.data.budget = Budget(seconds=max(0.0, max_seconds - self.seconds))
+            self._tidy_log()
+
+    def _runs(self, *, view_seed: int) -> list[TrainingRun]:
+        """One run for each variant, all from the same first weights."""
+        view = self.data.tasks[0].pddl
+        assert view is not None
+        config = self.config
+        model = initial_model(
+            view, hidden=config.hidden, layers=config.layers, init=config.init, seed=view_seed
+        )
+        trainer = make_data(
+            model, self.data.tasks[:1], (), replace(config, threads=1, seed=view_seed)
+        ).trainer
+        return [
+            TrainingRun(f"{variant}-{view_seed}", variant, TrainerState(*trainer.state()))
+            for variant in config.variants
+        ]
+
+    def _first_states(self) -> None:
+        """Labels before the first epoch: the initial states, and what an untrained policy visits."""
+        data = self.data
+        for number in range(data.num_training):
+            data.visit(number, [data.tasks[number].initial_state], most=1)
+        parameters = self.runs[0].state.parameters
+        visit_runs(data, data.run(parameters, range(data.num_training)))
+        if data.size == 0:
+            raise InputError(
+                "no training task could be solved by a teacher, so there is nothing to learn from; give "
+                "smaller tasks, other teachers, or more expansions (`teacher_expansions`)"
+            )
+
+    @property
+    def seconds(self) -> float:
+        return self.before + time.monotonic() - self.start
+
+    def work(self, progress: Callable[[Progress], None]) -> TrainingResult:
+        """Epoch by epoch, the runs in turns; the worse half ends at fixed epochs."""
+        limit = None
+        try:
+            if not self._has_models():
+                self._first_states()
+            while any(run.alive for run in self.runs):
+                for run in self._turn():
+                    self.data.check_time()
+                    self._epoch(run, progress)
+        except TimeUp:
+            limit = "seconds"
+        if not self._has_models():
+            raise LimitReached(f"no epoch ended within {self.max_seconds:g} seconds; allow more", "seconds")
+        return self._finish(limit)
+
+    def _turn(self) -> list[TrainingRun]:
+        """The runs whose turn it is: those that are behind the others."""
+        alive = [run for run in self.runs if run.alive]
+        least = min(run.epoch for run in alive)
+        return [run for run in alive if run.epoch == least]
+
+    def _has_models(self) -> bool:
+        return any(run.best is not None for run in self.runs)
+
+    def _epoch(self, run: TrainingRun, progress: Callable[[Progress], None]) -> None:
+        best_before = run.best
+        result = run.advance(self.data)
+        self._write_model(self.out / "models" / f"{run.name}-{run.epoch:04d}.asnet", result.model)
+        if run.best != best_before:
+            self._write_model(self.out / "models" / f"{run.name}-best.asnet", result.model)
+        self._drop_worse()
+        told = self._progress(run, result)
+        self._log(told, result)
+        self.checkpoint.save(self.runs, self.data, config=self.about, seconds=self.seconds)
+        progress(told)
+
+    def _drop_worse(self) -> None:
+        """After trial_epochs the better half goes on, after twice as many the better half of these, ...
+
+        Runs that learn exactly the same, because their labels do not differ, end but for one; and where a run
+        has nothing left to learn all end.
+        """
+        if any(run.is_perfect(self.config) for run in self.runs):
+            for run in self.runs:
+                run.alive = False
+        alive = [run for run in self.runs if run.alive]
+        epochs = {run.epoch for run in alive}
+        if len(alive) < 2 or len(epochs) > 1:
+            return
+        for at, run in enumerate(alive):
+            same = (np.array_equal(run.state.parameters, other.state.parameters) for other in alive[:at])
+            run.alive = not any(same)
+        alive = [run for run in alive if run.alive]
+        trial, epoch = self.config.trial_epochs, epochs.pop()
+        while trial < epoch:
+            trial *= 2
+        if epoch != trial:
+            return
+        alive.sort(key=lambda run: (run.best is None, run.best), reverse=True)
+        for run in alive[(len(alive) + 1) // 2 :]:
+            run.alive = False
+
+    def _write_model(self, path: Path, parameters: Floats) -> None:
+        new = path.with_name(f".{path.name}.new")
+        try:
+            write_asnet(new, self._model(parameters))
+            new.replace(path)
+        except OSError as error:
+            raise InputError(
+                f"{path}: the model cannot be written: {error.strerror}; make room and give the same "
+                "command again to go on"
+            ) from None
+
+    def _model(self, parameters: Floats) -> AsnetModel:
+        """The untrained model with other weights."""
+        actions, predicates = self.data.trainer.modules(parameters)
+
+        def shaped(
+            old: tuple[tuple[Module, ...], ...], new: list[list[tuple[Floats, Floats]]]
+        ) -> tuple[tuple[Module, ...], ...]:
+            return tuple(
+                tuple(
+                    Module(weights.reshape(module.weights.shape), bias)
+                    for module, (weights, bias) in zip(layer, others, strict=True)
+                )
+                for layer, others in zip(old, new, strict=True)
+            )
+
+        return replace(
+            self.model,
+            action_modules=shaped(self.model.action_modules, actions),
+            predicate_modules=shaped(self.model.predicate_modules, predicates),
+        )
+
+    def _progress(self, run: TrainingRun, result: EpochResult) -> Progress:
+        validation = len(self.data.tasks) - self.data.num_training
+        done = sum(each.epoch for each in self.runs)
+        to_go = sum(self.config.epochs - each.epoch for each in self.runs if each.alive)
+        left = self.seconds / done * to_go
+        if self.max_seconds is not None:
+            left = min(left, max(0.0, self.max_seconds - self.seconds))
+        return Progress(
+            run.name,
+            run.epoch,
+            result.loss,
+            result.success_rate,
+            result.score.solved,
+            validation or self.data.num_training,
+            self.data.size,
+            self.seconds,
+            left,
+        )
+
+    def _log(self, told: Progress, result: EpochResult) -> None:
+        line = {**asdict(told), "new_states": result.new_states}
+        del line["left"]
+        try:
+            with (self.out / "log.jsonl").open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+        except OSError as error:
+            raise InputError(f"{self.out}: the log cannot be written: {error.strerror}; make room") from None
+
+    def _tidy_log(self) -> None:
+        """Leaves lines out that no checkpoint knows of: they will come again."""
+        known = {(run.name, epoch) for run in self.runs for epoch in range(1, run.epoch + 1)}
+        log = self.out / "log.jsonl"
+        kept = []
+        for line in log.read_text(encoding="utf-8").splitlines():
+            try:
+                told = json.loads(line)
+            except ValueError:  # half a line, where the session was killed
+                continue
+            if (told["run"], told["epoch"]) in known:
+                kept.append(line + "\n")
+        log.write_text("".join(kept), encoding="utf-8")
+
+    def _finish(self, limit: str | None) -> TrainingResult:
+        score, number = max((run.best, -at) for at, run in enumerate(self.runs) if run.best is not None)
+        best = self.runs[-number]
+        name = f"{best.name}-best.asnet"
+        final = self.out / "final.asnet"
+        new = self.out / ".final.asnet.new"
+        try:
+            new.write_bytes((self.out / "models" / name).read_bytes())
+            new.replace(final)
+        except OSError as error:
+            raise InputError(
+                f"{final}: cannot be written: {error.strerror}; make room and try again"
+            ) from None
+        return TrainingResult(
+            epochs=sum(run.epoch for run in self.runs),
+            final=final,
+            models=self.out / "models",
+            success_rate=best.best_success_rate,
+            solved=score.solved,
+            seconds=self.seconds,
+            limit=limit,
+        )

@@ -1,0 +1,130 @@
+"""Where a training session stands, on disk: a kill at any moment loses at most the epoch under way."""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from misstep.errors import InputError
+from misstep.formats.safetensors import read_safetensors, write_safetensors
+from misstep.training.asnet_data import PoolEntry, TrainingData
+from misstep.training.asnet_run import Score, TrainerState, TrainingRun
+
+_FORMAT = "misstep-asnet-training-1"
+
+
+class Checkpoint:
+    """`state.safetensors` (runs, random numbers) and `pool.jsonl` (labelled states) in a directory.
+
+    The state is replaced as a whole and says how many lines of the pool belong to it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._state = folder / "state.safetensors"
+        self._pool = folder / "pool.jsonl"
+        self._written = 0
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is something to go on from."""
+        return self._state.is_file()
+
+    def save(self, runs: Sequence[TrainingRun], data: TrainingData, *, config: str, seconds: float) -> None:
+        """Writes everything; InputError where the disk is full."""
+        arrays = {}
+        about = []
+        for number, run in enumerate(runs):
+            for name in ("parameters", "means", "squares"):
+                arrays[f"{number}.{name}"] = getattr(run.state, name)
+            for age, parameters in enumerate(run.recent):
+                arrays[f"{number}.recent.{age}"] = parameters
+            about.append(
+                {
+                    "name": run.name,
+                    "steps": run.state.steps,
+                    "random_state": str(run.state.random_state),
+                    "epoch": run.epoch,
+                    "best": None if run.best is None else asdict(run.best),
+                    "best_epoch": run.best_epoch,
+                    "best_success_rate": run.best_success_rate,
+                    "solved_epochs": run.solved_epochs,
+                    "perfect_epochs": run.perfect_epochs,
+                    "alive": run.alive,
+                    "recent": len(run.recent),
+                }
+            )
+        whole = {"config": config, "runs": about, "pool": len(data.entries), "seconds": seconds}
+        try:
+            with self._pool.open("a", encoding="utf-8") as file:
+                for entry in data.entries[self._written :]:
+                    file.write(json.dumps([entry.task, entry.facts, entry.regrets]) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            self._written = len(data.entries)
+            replace_safely(self._state, arrays, {"format": _FORMAT, "state": json.dumps(whole)})
+        except OSError as error:
+            raise InputError(
+                f"{self.folder}: the state of training cannot be written: {error.strerror}; make room and "
+                "give the same command again to go on"
+            ) from None
+
+    def load(self, runs: Sequence[TrainingRun], data: TrainingData, *, config: str) -> float:
+        """Brings runs and pool to where they were; the seconds spent so far."""
+        arrays, metadata = read_safetensors(self._state)
+        try:
+            whole = json.loads(metadata["state"])
+            if whole["config"] != config:
+                raise InputError(
+                    f"{self.folder}: holds a training with other tasks or options; choose another --out"
+                )
+            self._load_pool(data, whole["pool"])
+            for number, (run, about) in enumerate(zip(runs, whole["runs"], strict=True)):
+                run.state = TrainerState(
+                    arrays[f"{number}.parameters"],
+                    arrays[f"{number}.means"],
+                    arrays[f"{number}.squares"],
+                    about["steps"],
+                    int(about["random_state"]),
+                )
+                run.recent = [arrays[f"{number}.recent.{age}"] for age in range(about["recent"])]
+                run.best = None if about["best"] is None else Score(**about["best"])
+                for name in (
+                    "epoch",
+                    "best_epoch",
+                    "best_success_rate",
+                    "solved_epochs",
+                    "perfect_epochs",
+                    "alive",
+                ):
+                    setattr(run, name, about[name])
+            return float(whole["seconds"])
+        except (KeyError, ValueError, TypeError) as error:
+            raise InputError(f"{self._state}: is damaged ({error}); choose another --out") from None
+
+    def _load_pool(self, data: TrainingData, count: int) -> None:
+        lines = self._pool.read_text(encoding="utf-8").splitlines(keepends=True) if count else []
+        if len(lines) < count:
+            raise InputError(f"{self._pool}: has {len(lines)} lines, not {count}; choose another --out")
+        for line in lines[:count]:
+            task, facts, regrets = json.loads(line)
+            data.restore(PoolEntry(task, tuple(facts), tuple((name, regret) for name, regret in regrets)))
+        if self._pool.is_file():  # Lines that no state knows of are from an epoch that was not finished.
+            os.truncate(self._pool, sum(len(line.encode()) for line in lines[:count]))
+        self._written = count
+
+
+def replace_safely(
+    path: Path,
+    arrays: "dict[str, np.ndarray[tuple[int, ...], np.dtype[np.float32]]]",
+    metadata: dict[str, str],
+) -> None:
+    """Writes a safetensors file beside the old one, then puts it in its place."""
+    new = path.with_name(f".{path.name}.new")
+    write_safetensors(new, arrays, metadata=metadata)
+    with new.open("rb") as file:
+        os.fsync(file.fileno())
+    new.replace(path)

@@ -1,0 +1,158 @@
+"""The tasks that an ASNet is trained and validated on, and the labelled states of its pool."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from misstep import _core
+from misstep._core import AsnetTrainer, Budget
+from misstep.errors import InputError
+from misstep.formats.asnet_model import AsnetModel, Floats
+from misstep.plugins import make_part
+from misstep.policies.asnet import ground_net, network_arguments
+from misstep.task import Task
+from misstep.training.asnet_config import AsnetConfig
+from misstep.training.labels import Labeller, Regrets, Sample
+from misstep.training.teacher_cache import TeacherCache
+
+
+class TimeUp(Exception):
+    """The time was up in the middle of an epoch, which is dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolEntry:
+    """A labelled state of the pool as it is kept on disk: facts and action names, never numbers."""
+
+    task: int
+    facts: tuple[str, ...]
+    regrets: tuple[tuple[str, float | None], ...]
+
+
+@dataclass
+class TrainingData:
+    """One trainer with all tasks: those to train on come first, then those to validate on."""
+
+    trainer: AsnetTrainer
+    tasks: Sequence[Task]
+    num_training: int
+    config: AsnetConfig
+    cache: TeacherCache | None = None
+    report: Callable[[str], None] = lambda _: None
+    budget: Budget = field(default_factory=Budget)
+    """Where it is used up TimeUp is raised: teachers are not asked, and an epoch ends in its middle."""
+    entries: list[PoolEntry] = field(default_factory=list)
+    """What teachers labelled, in order; enumerated states are not among them."""
+    enumerated: list[int | None] = field(default_factory=list)
+    """By training task the number of states labelled exactly, None where there are too many states."""
+    _seen: list[set[_core.State]] = field(default_factory=list)
+    _labellers: dict[int, Labeller] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """The number of labelled states."""
+        return sum(self.trainer.num_samples(task) for task in range(self.num_training))
+
+    def check_time(self) -> None:
+        """TimeUp where the budget is used up."""
+        if self.budget.is_over:
+            raise TimeUp
+
+    def enumerate(self) -> None:
+        """Labels the states of all training tasks that are small enough exactly."""
+        for number in range(self.num_training):
+            added = None
+            if self.config.max_states > 0:
+                added = self.trainer.add_state_space(
+                    number,
+                    max_states=self.config.max_states,
+                    max_samples=self.config.max_samples,
+                    seed=self.config.seed,
+                    budget=self.budget,
+                )
+            self.enumerated.append(added)
+            self._seen.append(set())
+
+    def visit(self, task: int, states: Sequence[_core.State], *, most: int) -> int:
+        """Asks teachers about states that are new, at most so many; returns how many were asked about."""
+        if self.enumerated[task] is not None:
+            return 0
+        asked = 0
+        for state in states:
+            if asked >= most:
+                break
+            if state in self._seen[task] or self.tasks[task].is_goal(state):
+                continue
+            self.check_time()
+            asked += 1
+            self._seen[task].add(state)
+            labeller = self._labeller(task)
+            ask = labeller.along_plan if self.config.labels == "plan" else labeller.by_successors
+            for sample in ask(state):
+                self._add(task, sample, is_new=sample.state == state or sample.state not in self._seen[task])
+        return asked
+
+    def restore(self, entry: PoolEntry) -> None:
+        """Adds an entry of an earlier session, as it was added then."""
+        task = self.tasks[entry.task]
+        state = task.state(entry.facts)
+        numbers: dict[str, list[int]] = {}
+        for action in task.applicable(state):
+            numbers.setdefault(action.name, []).append(action.index)
+        # The translator may split an action into several of the same name: they were written in order.
+        regrets: Regrets = [(numbers[name].pop(0), regret) for name, regret in entry.regrets]
+        self._add(entry.task, Sample(state, regrets), is_new=True)
+
+    def _add(self, task: int, sample: Sample, *, is_new: bool) -> None:
+        self._seen[task].add(sample.state)
+        if not is_new:
+            return
+        self.trainer.add_sample(task, sample.state, sample.regrets)
+        names = tuple((self.tasks[task].actions[action].name, regret) for action, regret in sample.regrets)
+        self.entries.append(PoolEntry(task, tuple(sample.state.facts), names))
+
+    def _labeller(self, task: int) -> Labeller:
+        if task not in self._labellers:
+            config = self.config
+            self._labellers[task] = Labeller(
+                self.tasks[task], config.teachers, config.teacher_expansions, self.cache, self.report
+            )
+        return self._labellers[task]
+
+    def run(self, parameters: Floats, tasks: Sequence[int]) -> list[_core.Run]:
+        """How the policy with these parameters fares from the initial states of some tasks."""
+
+        def run_one(number: int) -> _core.Run:
+            task = self.tasks[number]
+            policy = self.trainer.policy(number, parameters)
+            graph = _core.PolicyGraph(task, policy, dead_ends=False, recheck=False)
+            [run] = graph.run(task.batch([task.initial_state]), max_steps=self.config.max_steps)
+            return run
+
+        with ThreadPoolExecutor(self.config.threads) as threads:
+            return list(threads.map(run_one, tasks))
+
+
+def make_data(
+    model: AsnetModel,
+    training: Sequence[Task],
+    validation: Sequence[Task],
+    config: AsnetConfig,
+    *,
+    cache: TeacherCache | None = None,
+    report: Callable[[str], None] = lambda _: None,
+) -> TrainingData:
+    """A trainer with the tasks' networks; the model gives the shapes of the modules and the first weights."""
+    if not training:
+        raise InputError("training an ASNet needs at least one task")
+    for text in config.teachers:
+        make_part("teacher", text)  # An unknown one is told before any work is done.
+    nets = [ground_net(model, task, source=task.source) for task in (*training, *validation)]
+    arguments = network_arguments(model, nets[0])
+    shape = {
+        key: arguments[key] for key in ("hidden", "predicate_slots", "action_modules", "predicate_modules")
+    }
+    trainer = AsnetTrainer(**shape, threads=config.threads, seed=config.seed)
+    for task, net in zip((*training, *validation), nets, strict=True):
+        trainer.add_task(task, **network_arguments(model, net))
+    return TrainingData(trainer, (*training, *validation), len(training), config, cache, report)

@@ -1,0 +1,141 @@
+"""One run of training an ASNet: its place in parameter space, epoch by epoch, and how good it was so far."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from misstep import _core
+from misstep.formats.asnet_model import Floats
+from misstep.training.asnet_config import AsnetConfig, Variant
+from misstep.training.asnet_data import TrainingData
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Score:
+    """How good a model is: more solved tasks first, then shorter runs."""
+
+    solved: int
+    minus_steps: int
+
+    @staticmethod
+    def of(runs: Sequence[_core.Run]) -> "Score":
+        """The score of runs from the initial states of some tasks."""
+        steps = [run.steps for run in runs if run.outcome == "solved"]
+        return Score(len(steps), -sum(steps))
+
+
+@dataclass
+class TrainerState:
+    """All that the trainer goes on from."""
+
+    parameters: Floats
+    means: Floats
+    squares: Floats
+    steps: int
+    random_state: int
+
+
+@dataclass
+class EpochResult:
+    """What an epoch gave."""
+
+    loss: float
+    success_rate: float
+    """The share of training tasks that the model solves."""
+    score: Score
+    """On the validation tasks; on the training tasks where there are none."""
+    model: Floats
+    """The parameters to be written."""
+    new_states: int
+
+
+@dataclass
+class TrainingRun:
+    """A variant with a seed. Runs take turns with one trainer and share its pool of labelled states."""
+
+    name: str
+    variant: Variant
+    state: TrainerState
+    epoch: int = 0
+    recent: list[Floats] = field(default_factory=list)
+    """Parameters after the last epochs, which are averaged."""
+    best: Score | None = None
+    best_epoch: int = 0
+    best_success_rate: float = 0.0
+    solved_epochs: int = 0
+    """Epochs in a row in which every training task was solved."""
+    perfect_epochs: int = 0
+    """The same for the validation tasks."""
+    alive: bool = True
+
+    def advance(self, data: TrainingData) -> EpochResult:
+        """Trains for one epoch, then runs the model on all tasks and labels what it visited."""
+        config, trainer = data.config, data.trainer
+        trainer.restore(
+            self.state.parameters,
+            self.state.means,
+            self.state.squares,
+            self.state.steps,
+            self.state.random_state,
+        )
+        loss = trainer.train(
+            config.batches,
+            loss=self.variant.loss,
+            max_regret=self.variant.max_regret,
+            batch=config.batch,
+            rate=rate_at(config, self.epoch),
+            dropout=config.dropout,
+            weight_decay=config.weight_decay,
+            task_power=config.task_power,
+            budget=data.budget,
+        )
+        data.check_time()
+        self.state = TrainerState(*trainer.state())
+        self.recent = [*self.recent[1 - config.average :], self.state.parameters][-config.average :]
+        model = np.stack(self.recent).mean(axis=0, dtype=np.float64).astype(np.float32)
+        runs = data.run(model, range(len(data.tasks)))
+        training, validation = runs[: data.num_training], runs[data.num_training :]
+        solved = Score.of(training)
+        new_states = visit_runs(data, training)
+        self.epoch += 1  # From here on nothing can end the epoch early.
+        rate = solved.solved / data.num_training
+        score = Score.of(validation) if validation else solved
+        self._remember(score, rate, config, perfect=score.solved == len(validation or training))
+        return EpochResult(loss, rate, score, model, new_states)
+
+    def _remember(self, score: Score, success_rate: float, config: AsnetConfig, *, perfect: bool) -> None:
+        self.solved_epochs = self.solved_epochs + 1 if success_rate >= 0.999 else 0
+        self.perfect_epochs = self.perfect_epochs + 1 if perfect else 0
+        if self.best is None or score > self.best:
+            self.best, self.best_epoch, self.best_success_rate = score, self.epoch, success_rate
+        self.alive = not (
+            self.epoch >= config.epochs
+            or self.is_perfect(config)
+            or self.epoch - self.best_epoch >= config.patience
+        )
+
+    def is_perfect(self, config: AsnetConfig) -> bool:
+        """Whether nothing is left to be learned from the tasks at hand."""
+        solved = config.solved_epochs is not None and self.solved_epochs >= config.solved_epochs
+        return solved or self.perfect_epochs >= config.perfect_epochs
+
+
+def rate_at(config: AsnetConfig, epoch: int) -> float:
+    """The learning rate of an epoch, counted from 0."""
+    share = epoch / max(config.epochs - 1, 1)
+    return config.final_rate + (config.rate - config.final_rate) * (1 + math.cos(math.pi * share)) / 2
+
+
+def visit_runs(data: TrainingData, runs: Sequence[_core.Run]) -> int:
+    """Labels new states that runs of the training tasks visited: fairly, one from each task in turn."""
+    left = data.config.max_new_states
+    asked = 0
+    for number, run in enumerate(runs):
+        share = max(1, left // (len(runs) - number))
+        if data.enumerated[number] is None and left > 0:
+            count = data.visit(number, run.states, most=min(share, left))
+            left -= count
+            asked += count
+    return asked

@@ -1,0 +1,61 @@
+"""Answers of teachers on disk, by task, state, teacher and limit: runs and seeds share them."""
+
+import hashlib
+import json
+import sqlite3
+from dataclasses import asdict
+from pathlib import Path
+
+from misstep import _core
+from misstep.errors import InputError
+from misstep.task import Task
+from misstep.training.teachers import Answer
+
+
+class TeacherCache:
+    """A SQLite file of answers, which several processes may use at once."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._file = sqlite3.connect(path, timeout=60, isolation_level=None)
+            self._file.execute("PRAGMA journal_mode = WAL")
+            self._file.execute("PRAGMA synchronous = OFF")
+            self._file.execute(
+                "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, answer TEXT NOT NULL)"
+            )
+        except sqlite3.Error as error:
+            raise InputError(f"{path}: cannot be used to keep teachers' answers: {error}") from None
+
+    def get(self, key: bytes) -> Answer | None:
+        """The answer under a key, if there is one."""
+        row = self._file.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            return None
+        said = json.loads(row[0])
+        plan = said["plan"]
+        return Answer(**{**said, "plan": None if plan is None else tuple(plan)})
+
+    def put(self, key: bytes, answer: Answer) -> None:
+        """Keeps an answer. A full disk is an InputError that says so."""
+        text = json.dumps(asdict(answer))
+        try:
+            self._file.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (key, text))
+        except sqlite3.Error as error:
+            raise InputError(f"{self.path}: a teacher's answer cannot be written: {error}") from None
+
+    def close(self) -> None:
+        """Ends the use of the file."""
+        self._file.close()
+
+
+def task_digest(task: Task) -> bytes:
+    """What the answers depend on beside the state: the task as SAS text without its initial state."""
+    before, _, rest = task.sas.partition("begin_state")
+    return hashlib.sha256((before + rest.partition("end_state")[2]).encode()).digest()
+
+
+def answer_key(task: bytes, state: _core.State, teacher: str, max_expansions: int) -> bytes:
+    """The key of an answer; `task` is a digest."""
+    text = "\n".join((*state.facts, teacher, str(max_expansions)))
+    return hashlib.sha256(task + text.encode()).digest()

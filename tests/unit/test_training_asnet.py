@@ -1,0 +1,215 @@
+"""Training ASNets: determinism over threads, resuming, the optimiser, refusals."""
+
+import errno
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import misstep
+from misstep.errors import InputError, LimitReached
+from misstep.formats.asnet_policy import read_asnet
+from misstep.policies.asnet import Asnet
+from misstep.training.asnet import Progress, train_asnet
+from misstep.training.asnet_config import AsnetConfig, Variant, make_config
+from misstep.training.asnet_data import TrainingData, make_data
+from misstep.training.asnet_init import initial_model
+
+FERRY = Path(__file__).parents[1] / "tasks" / "ferry"
+QUICK = AsnetConfig(hidden=8, epochs=3, batches=20, trial_epochs=1, teacher_expansions=1000)
+TRAIN = {"loss": "any-good", "max_regret": 0, "batch": 16, "rate": 1e-2, "task_power": 0.5}
+
+
+@pytest.fixture(scope="module")
+def tasks() -> list[misstep.Task]:
+    names = ("p01", "p02", "p03")
+    return [misstep.load(FERRY / "domain.pddl", FERRY / f"{name}.pddl", unit_cost=True) for name in names]
+
+
+def data_of(tasks: list[misstep.Task], config: AsnetConfig) -> TrainingData:
+    view = tasks[0].pddl
+    assert view is not None
+    model = initial_model(view, hidden=config.hidden, layers=config.layers, init="xavier", seed=3)
+    data = make_data(model, tasks, (), config)
+    data.enumerate()
+    return data
+
+
+def test_threads_do_not_change_a_bit(tasks: list[misstep.Task]) -> None:
+    states = []
+    for threads in (1, 2, 3):
+        trainer = data_of(tasks, replace(QUICK, threads=threads)).trainer
+        loss = trainer.train(30, **TRAIN, dropout=0.1, weight_decay=2e-4)
+        states.append((loss, [np.asarray(part).tobytes() for part in trainer.state()]))
+    assert states[0] == states[1] == states[2]
+
+
+def test_training_in_pieces_is_the_same(tasks: list[misstep.Task]) -> None:
+    whole, pieces = data_of(tasks, QUICK).trainer, data_of(tasks, QUICK).trainer
+    whole.train(20, **TRAIN, dropout=0.1, weight_decay=2e-4)
+    pieces.train(8, **TRAIN, dropout=0.1, weight_decay=2e-4)
+    other = data_of(tasks, replace(QUICK, seed=99)).trainer
+    other.restore(*pieces.state())
+    other.train(12, **TRAIN, dropout=0.1, weight_decay=2e-4)
+    assert np.array_equal(whole.parameters, other.parameters)
+
+
+def test_the_loss_falls_and_dropout_is_random(tasks: list[misstep.Task]) -> None:
+    trainer = data_of(tasks, QUICK).trainer
+    first = trainer.train(10, **TRAIN, dropout=0.0, weight_decay=0.0)
+    last = [trainer.train(100, **TRAIN, dropout=0.0, weight_decay=0.0) for _ in range(5)][-1]
+    assert last < first / 2
+    plain, dropped = data_of(tasks, QUICK).trainer, data_of(tasks, QUICK).trainer
+    assert plain.train(1, **TRAIN, dropout=0.0, weight_decay=0.0) != dropped.train(
+        1, **TRAIN, dropout=0.5, weight_decay=0.0
+    )
+
+
+def test_one_step_of_adam(tasks: list[misstep.Task]) -> None:
+    """Against the formulas: the first steps of Adam go by the rate along the sign of the gradient."""
+    rate, decay = 1e-3, 1e-2
+    trainer = data_of(tasks[:1], QUICK).trainer
+    start = trainer.parameters
+    mean, square = np.zeros(start.shape), np.zeros(start.shape)
+    theta = start.astype(np.float64)
+    for step in range(1, 4):
+        trainer_before = trainer.state()
+        trainer.train(1, **{**TRAIN, "rate": rate}, dropout=0.0, weight_decay=decay)
+        _, means, squares, steps, _ = trainer.state()
+        assert steps == step
+        gradient = (np.asarray(means, dtype=np.float64) - 0.9 * trainer_before[1]) / 0.1
+        mean = 0.9 * mean + 0.1 * gradient
+        square = 0.999 * square + 0.001 * gradient**2
+        assert np.allclose(squares, square, rtol=2e-2, atol=1e-10)
+        corrected = (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
+        theta = theta * (1 - decay) - rate * corrected
+        assert np.allclose(trainer.parameters, theta, atol=3e-5)
+    assert not np.array_equal(start, trainer.parameters)
+
+
+def test_minibatches_follow_the_mean_gradient(tasks: list[misstep.Task]) -> None:
+    """Over many draws without an update, means of gradients tend to the gradient of the pool."""
+    trainer = data_of(tasks[:1], QUICK).trainer
+    _, expected = trainer.gradient(0, loss="any-good", max_regret=0)
+    for _ in range(40):
+        trainer.train(1, **{**TRAIN, "rate": 0.0, "batch": 64}, dropout=0.0, weight_decay=0.0)
+    _, means, _, _, _ = trainer.state()
+    cosine = means @ expected / (np.linalg.norm(means) * np.linalg.norm(expected))
+    assert cosine > 0.95
+
+
+def test_a_model_every_epoch_and_the_same_for_a_seed(tasks: list[misstep.Task], tmp_path: Path) -> None:
+    heard: list[Progress] = []
+    first = train_asnet(tasks[:2], tasks[2:], QUICK, out=tmp_path / "a", progress=heard.append)
+    again = train_asnet(tasks[:2], tasks[2:], replace(QUICK, threads=1), out=tmp_path / "b")
+    assert first.final.read_bytes() == again.final.read_bytes()
+    assert first.epochs == len(heard) == len((tmp_path / "a" / "log.jsonl").read_text().splitlines())
+    for told in heard:
+        model = read_asnet(first.models / f"{told.run}-{told.epoch:04d}.asnet")
+        assert model.hidden == 8
+    policy = Asnet(first.final).bind(tasks[2])
+    run = misstep._core.PolicyGraph(tasks[2], policy).run(tasks[2].batch([tasks[2].initial_state]))[0]
+    assert (run.outcome == "solved") == (first.solved == 1)
+    assert set(first.as_json()) >= {"epochs", "final", "models", "success_rate", "seconds"}
+
+
+@pytest.mark.parametrize("max_states", [0, 100_000])
+def test_a_killed_training_goes_on_to_the_same_model(
+    tasks: list[misstep.Task], tmp_path: Path, max_states: int
+) -> None:
+    config = replace(QUICK, max_states=max_states, max_new_states=10)
+    whole = train_asnet(tasks[:2], tasks[2:], config, out=tmp_path / "whole")
+
+    class Killed(Exception):
+        pass
+
+    for stop in (2, 3, 1):
+        count = 0
+
+        def progress(_: Progress, stop: int = stop) -> None:
+            nonlocal count
+            count += 1
+            if count == stop:
+                raise Killed
+
+        with pytest.raises(Killed):
+            train_asnet(tasks[:2], tasks[2:], config, out=tmp_path / "parts", progress=progress)
+    with (tmp_path / "parts" / "pool.jsonl").open("a") as file:
+        file.write('[0, ["(half a')  # an epoch that was under way
+    parts = train_asnet(tasks[:2], tasks[2:], config, out=tmp_path / "parts")
+    assert parts.final.read_bytes() == whole.final.read_bytes()
+    assert parts.epochs == whole.epochs
+    names = sorted(path.name for path in whole.models.iterdir())
+    assert names == sorted(path.name for path in parts.models.iterdir())
+    for name in names:
+        assert (whole.models / name).read_bytes() == (parts.models / name).read_bytes()
+
+
+def test_other_options_do_not_go_on(tasks: list[misstep.Task], tmp_path: Path) -> None:
+    train_asnet(tasks[:1], (), replace(QUICK, epochs=1), out=tmp_path)
+    with pytest.raises(InputError, match="other tasks or options"):
+        train_asnet(tasks[:2], (), replace(QUICK, epochs=1), out=tmp_path)
+
+
+def test_no_task_that_a_teacher_solves(tasks: list[misstep.Task], tmp_path: Path) -> None:
+    config = replace(QUICK, max_states=0, teacher_expansions=1)
+    with pytest.raises(InputError, match="no training task could be solved by a teacher"):
+        train_asnet(tasks[2:], (), config, out=tmp_path)
+
+
+def test_out_that_cannot_be_written(tasks: list[misstep.Task], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be written"):
+        train_asnet(tasks[:1], (), QUICK, out=tmp_path / "file")
+
+
+@pytest.mark.parametrize("what", ["asnet.write_asnet", "asnet_checkpoint.write_safetensors"])
+def test_a_full_disk_loses_nothing(
+    tasks: list[misstep.Task], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    config = replace(QUICK, epochs=2)
+    whole = train_asnet(tasks[:2], (), config, out=tmp_path / "whole")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def progress(_: Progress) -> None:
+        monkeypatch.setattr(f"misstep.training.{what}", full)
+
+    with pytest.raises(InputError, match="No space left on device; make room"):
+        train_asnet(tasks[:2], (), config, out=tmp_path / "full", progress=progress)
+    monkeypatch.undo()
+    again = train_asnet(tasks[:2], (), config, out=tmp_path / "full")
+    assert again.final.read_bytes() == whole.final.read_bytes()
+
+
+def test_time_that_is_up(tasks: list[misstep.Task], tmp_path: Path) -> None:
+    with pytest.raises(LimitReached, match="no epoch ended within 1e-09 seconds"):
+        train_asnet(tasks[:1], (), QUICK, out=tmp_path / "a", max_seconds=1e-9)
+    with pytest.raises(KeyboardInterrupt):
+        train_asnet(tasks[:1], (), QUICK, out=tmp_path / "b", progress=interrupt)
+    result = train_asnet(tasks[:1], (), QUICK, out=tmp_path / "b", max_seconds=1e-9)
+    assert (result.limit, result.epochs) == ("seconds", 1)
+    assert result.final.is_file()
+
+
+def interrupt(_: Progress) -> None:
+    raise KeyboardInterrupt
+
+
+def test_the_published_recipe_learns_ferry(tasks: list[misstep.Task], tmp_path: Path) -> None:
+    config = make_config("published", epochs=6, batches=100, init="xavier")
+    result = train_asnet(tasks, (), config, out=tmp_path)
+    assert result.success_rate == 1.0
+    lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert lines[0]["loss"] > lines[-1]["loss"]
+
+
+def test_options_out_of_range_are_refused() -> None:
+    with pytest.raises(InputError, match="`hidden` is 65"):
+        AsnetConfig(hidden=65)
+    with pytest.raises(InputError, match="no option `layer`"):
+        make_config("best", layer=2)
+    assert str(Variant(max_regret=1)) == "good1"
