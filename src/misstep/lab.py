@@ -261,9 +261,13 @@ class Lab(Knowledge[State]):
     graph: PolicyGraph
     max_steps: int = _DEFAULT_STEPS
     """Of one policy run."""
+    lookups: list[Callable[[State], Claim[State] | None]] = field(default_factory=list)
+    """Lower bounds that are looked up, such as those of an abstraction; whoever has one adds it."""
     _entries: dict[int, PoolEntry] = field(default_factory=dict)
     _by_state: dict[State, PoolEntry] = field(default_factory=dict)
     _proofs: ProofLog = field(default_factory=ProofLog)
+    _cuts: dict[State, int] = field(default_factory=dict)
+    """How many landmarks LM-cut finds."""
 
     @property
     def prover(self) -> Prover:
@@ -291,6 +295,13 @@ class Lab(Knowledge[State]):
             else:
                 yield search_claim(state, found.lower_bound, search, found.expanded, oracle)
 
+    def look_up(self, state: State) -> None:
+        """Makes sure that all is known of a state that is to be had for next to nothing."""
+        self.claim_landmarks(state)
+        for look in self.lookups:
+            if (claim := look(state)) is not None:
+                self.enter(claim)
+
     def claim_landmarks(self, state: State) -> Bound:
         """Makes sure that what LM-cut says of a state is known, and returns what is known."""
         if self.lower(state) is None:
@@ -299,10 +310,11 @@ class Lab(Knowledge[State]):
 
     def evaluation_effort(self, state: State) -> float:
         """What LM-cut takes for a state, in units that are the same on every machine."""
-        self.claim_landmarks(state)
-        lower = self.lower(state)
-        cuts = len(lower.evidence.cuts) if lower and isinstance(lower.evidence, Landmarks) else 0
-        return float((cuts + 1) * (len(self.task.actions) + 1))
+        if state not in self._cuts:
+            self.claim_landmarks(state)
+        if state not in self._cuts:  # what was known of it without landmarks
+            self._landmarks(state, _LANDMARKS)
+        return float((self._cuts[state] + 1) * (len(self.task.actions) + 1))
 
     def expansion_effort(self, state: State) -> float:
         """What an expansion of A* with LM-cut takes near a state, in the same units."""
@@ -399,7 +411,9 @@ class Lab(Knowledge[State]):
 
     def _landmarks(self, state: State, oracle: str) -> Claim[State]:
         heuristic = self.shared("lmcut", lambda: Heuristic(self.task, "lmcut"))
-        return landmark_claim(state, heuristic.landmarks(state), oracle)
+        cuts = heuristic.landmarks(state)
+        self._cuts[state] = 0 if cuts is None else len(cuts)
+        return landmark_claim(state, cuts, oracle)
 
     def _replay(self, claim: Claim[State], actions: Sequence[Action]) -> None:
         state = claim.state

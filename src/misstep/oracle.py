@@ -175,9 +175,8 @@ class _Yield:
 
     settled: int = 0
     effort: float = 0.0
-    settled_now: int = 0
-    """In this round, and the same for what was asked."""
-    asked_now: int = 0
+    in_vain: float = 0.0
+    """The effort in this round since it settled a case last."""
 
     @property
     def rate(self) -> float:
@@ -187,8 +186,9 @@ class _Yield:
 
 # What oracles spend in the first round, as a share of their usual effort.
 _FIRST_SCALE = 1 / 16
-# An oracle that settled none of so many cases in a round is not asked again before the next one.
-_PROBES = 6
+# An oracle that has spent so much in a round and settled nothing is not asked again before the next one. That
+# is ten seconds or so.
+_IN_VAIN = 1e9
 
 
 class Panel(Generic[StateT, CaseT]):
@@ -228,7 +228,7 @@ class Panel(Generic[StateT, CaseT]):
             return False
         self.lab.round, self.lab.scale = number, scale
         for each in self._yields.values():
-            each.settled_now = each.asked_now = 0
+            each.in_vain = 0.0
         return True
 
     def is_settled(self, judgement: Judgement) -> bool:
@@ -245,12 +245,12 @@ class Panel(Generic[StateT, CaseT]):
         """
         lab, known = self.lab, self.lab.known(case.state)
         lab.turn = lab.budget.part(share=0.5 / max(1, among))
-        judgement, seen = self.judge(case), known.bound
+        judgement, seen = judge(case.cost, known.bound, objective=self.objective), known.bound
 
         def is_enough() -> bool:
             """Asked by the lab where a claim brought news about the state."""
             nonlocal judgement, seen
-            judgement, seen = self.judge(case), known.bound
+            judgement, seen = judge(case.cost, known.bound, objective=self.objective), known.bound
             return self.is_settled(judgement)
 
         for number in self._order(case):
@@ -267,7 +267,7 @@ class Panel(Generic[StateT, CaseT]):
                 restore=None if restore is None else partial(restore, case),
             )
             if known.bound is not seen:  # an oracle may have spoken to the lab without yielding a claim
-                judgement, seen = self.judge(case), known.bound
+                judgement, seen = judge(case.cost, known.bound, objective=self.objective), known.bound
             if number in self._anytime:
                 self._count(number, case, lab.effort - before, is_settled=self.is_settled(judgement))
         return judgement, known
@@ -281,9 +281,7 @@ class Panel(Generic[StateT, CaseT]):
         if self.lab.round == 0:
             return range(len(self._oracles))
         known = [(self._yield(number, case), number) for number in self._anytime]
-        worth = [
-            (-each.rate, number) for each, number in known if each.settled_now or each.asked_now < _PROBES
-        ]
+        worth = [(-each.rate, number) for each, number in known if each.in_vain < _IN_VAIN]
         return [number for _, number in sorted(worth)]
 
     def _yield(self, number: int, case: CaseT) -> _Yield:
@@ -291,10 +289,7 @@ class Panel(Generic[StateT, CaseT]):
         return self._yields.setdefault((number, case.run.outcome), _Yield())
 
     def _count(self, number: int, case: CaseT, effort: float, *, is_settled: bool) -> None:
-        if effort == 0 and not is_settled:  # it had nothing to say about such a case
-            return
         each = self._yield(number, case)
         each.effort += effort
-        each.asked_now += 1
         each.settled += is_settled
-        each.settled_now += is_settled
+        each.in_vain = 0.0 if is_settled else each.in_vain + effort
