@@ -40,11 +40,11 @@ def check_fault(task: Task, run: Run, written: object, functions: Functions | No
         need(parts["lower"] is None, "there is no state after a decision that leads nowhere")
         return Lower(math.inf)
     spent = sum(run.costs[first:last])
-    if parts["lower"] is None:
-        need(run.states[first] == run.states[last] and spent > 0, "nothing is proven about where it leads")
-        return Lower(0)
     lower = lower_bound(task, run.states[last], parts["lower"], functions)
-    need(spent + lower.value > possible, "the decision is not proven to leave every best course")
+    leads_back = run.states[first] == run.states[last] and spent > 0
+    need(
+        leads_back or spent + lower.value > possible, "the decision is not proven to leave every best course"
+    )
     need(lower.value <= _known_rest(run, last), "the bound of the fault contradicts the run")
     return lower
 
