@@ -83,8 +83,8 @@ class Knowledge(Generic[StateT]):
     """Oracles are asked in rounds; from one to the next they may spend more."""
     scale: float = 1.0
     """What an oracle may spend on one question in this round, as a share of its usual effort."""
-    turn: Budget = field(init=False)
-    """What may be spent on the state that is looked at just now: a fair share of the time that is left."""
+    turn: Budget = field(default_factory=Budget)
+    """What may be spent on the state that is looked at just now: a part of the budget, by whoever asks."""
     effort: float = 0.0
     """Counted work of oracles so far, in units that are the same on every machine."""
     limits_hit: set[str] = field(default_factory=set)
@@ -98,9 +98,6 @@ class Knowledge(Generic[StateT]):
     _speaker: object = None
     _heard: list[Claim[StateT]] | None = None
     """What the one who is asked just now has claimed so far; not what others made of it."""
-
-    def __post_init__(self) -> None:
-        self.turn = self.budget
 
     def shared(self, key: object, make: Callable[[], T]) -> T:
         """What is made once for all oracles, such as a heuristic or a dominance function."""

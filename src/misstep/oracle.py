@@ -208,6 +208,7 @@ class Panel(Generic[StateT, CaseT]):
         gap: bool = False,
     ) -> None:
         self.lab = lab
+        lab.turn = lab.budget
         self.objective = objective
         self._keep_going = gap
         self._oracles = list(oracles)
@@ -231,12 +232,6 @@ class Panel(Generic[StateT, CaseT]):
             each.in_vain = 0.0
         return True
 
-    def is_settled(self, judgement: Judgement) -> bool:
-        """Whether nothing more is to be found out."""
-        return judgement.verdict is not Verdict.UNKNOWN and (
-            not self._keep_going or judgement.gap.lo == judgement.gap.hi
-        )
-
     def test(self, case: CaseT, *, among: int = 1) -> tuple[Judgement, Known[StateT]]:
         """Asks the oracles about a case, one after the other; the one that settles it is the last.
 
@@ -251,10 +246,15 @@ class Panel(Generic[StateT, CaseT]):
             """Asked by the lab where a claim brought news about the state."""
             nonlocal judgement, seen
             judgement, seen = judge(case.cost, known.bound, objective=self.objective), known.bound
-            return self.is_settled(judgement)
+            return judgement.verdict is not Verdict.UNKNOWN and (
+                not self._keep_going or judgement.gap.lo == judgement.gap.hi
+            )
 
-        for number in self._order(case):
-            if self.is_settled(judgement) or lab.turn.is_over:
+        for number in self._order(case) if lab.round else range(len(self._oracles)):
+            is_settled = judgement.verdict is not Verdict.UNKNOWN and (
+                not self._keep_going or judgement.gap.lo == judgement.gap.hi
+            )
+            if is_settled or lab.turn.is_over:
                 break
             name, oracle = self._oracles[number]
             restore, before = getattr(oracle, "restore", None), lab.effort
@@ -269,7 +269,7 @@ class Panel(Generic[StateT, CaseT]):
             if known.bound is not seen:  # an oracle may have spoken to the lab without yielding a claim
                 judgement, seen = judge(case.cost, known.bound, objective=self.objective), known.bound
             if number in self._anytime:
-                self._count(number, case, lab.effort - before, is_settled=self.is_settled(judgement))
+                self._count(number, case, lab.effort - before, judgement)
         return judgement, known
 
     def judge(self, case: CaseT) -> Judgement:
@@ -277,9 +277,7 @@ class Panel(Generic[StateT, CaseT]):
         return judge(case.cost, self.lab.best(case.state), objective=self.objective)
 
     def _order(self, case: CaseT) -> Iterable[int]:
-        """The oracles that are asked about a case in this round, by their places."""
-        if self.lab.round == 0:
-            return range(len(self._oracles))
+        """The oracles that are asked about a case in a later round, by their places."""
         known = [(self._yield(number, case), number) for number in self._anytime]
         worth = [(-each.rate, number) for each, number in known if each.in_vain < _IN_VAIN]
         return [number for _, number in sorted(worth)]
@@ -288,7 +286,8 @@ class Panel(Generic[StateT, CaseT]):
         """Cases that end alike are alike: what finds plans is of use where the policy has none."""
         return self._yields.setdefault((number, case.run.outcome), _Yield())
 
-    def _count(self, number: int, case: CaseT, effort: float, *, is_settled: bool) -> None:
+    def _count(self, number: int, case: CaseT, effort: float, judgement: Judgement) -> None:
+        is_settled = judgement.verdict is not Verdict.UNKNOWN
         each = self._yield(number, case)
         each.effort += effort
         each.settled += is_settled

@@ -179,9 +179,10 @@ class Record:
         self, event: Judged, certificate: Mapping[str, Any] | None, answers: Sequence[Mapping[str, Any]]
     ) -> None:
         """Writes what a verdict rests on, and then the event that reports it."""
-        self.keep(answers)
         line, store, is_bug = to_plain(event), self.store, event.verdict is Verdict.BUG
         is_known = bool(self._repeated or self._repeated_lines.get(CLEARED))
+        for answer in answers:
+            store.append(ANSWERS, answer)
         if certificate is not None and is_bug:
             store.write(f"{BUGS}/{event.id}.json", json.dumps(certificate, indent=1) + "\n")
         elif certificate is not None and is_known:
