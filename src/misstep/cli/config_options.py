@@ -60,9 +60,9 @@ def _shown(default: object) -> Any:
 _ALL = frozenset(field.name for field in dataclasses.fields(Config) if field.init) - _POSITIONAL
 TestOptions = _options_class("TestOptions", _ALL)
 FuzzOptions = _options_class(
-    "FuzzOptions", frozenset("policy pool fuzzer bias unit_cost recheck seconds seed".split())
+    "FuzzOptions", frozenset("policy pool fuzzer bias unit_cost recheck isolate call_seconds seconds memory_mb seed".split())
 )
-RunOptions = _options_class("RunOptions", frozenset("policy unit_cost recheck max_steps seconds".split()))
+RunOptions = _options_class("RunOptions", frozenset("policy unit_cost recheck isolate call_seconds max_steps seconds memory_mb".split()))
 SafetyOptions = _options_class("SafetyOptions", _ALL - TASK_ONLY)
 _READING = frozenset(
     "properties property_name unsafe goal constant ignore_rates integers reals keep_impossible box_points "

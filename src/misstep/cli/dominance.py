@@ -61,10 +61,11 @@ def dominance(
 
     Example: misstep dominance domain.pddl problem.pddl --save task.dominance
     """
-    from misstep._core import Budget, Dominance
+    from misstep._core import Dominance
+    from misstep.budget import process_budget
     from misstep.formats import dominance as files
 
-    budget = Budget(seconds=seconds, memory_mb=memory_mb)
+    budget = process_budget(seconds=seconds, memory_mb=memory_mb)
     try:
         with StatusLine(f"translating {problem or domain}", quiet=quiet, seconds=seconds):
             task = load_task(domain, problem, unit_cost=unit_cost, budget=budget)

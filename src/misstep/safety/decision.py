@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from misstep import __version__
-from misstep._core import Budget, JaniGame, SafetyPolicy
+from misstep._core import JaniGame, SafetyPolicy
 from misstep.config import Config
 from misstep.errors import InputError
 from misstep.events import Finished, Started
@@ -103,7 +103,7 @@ def decide(config: Config, state: str = "initial") -> Decision:
         game=game,
         decider=decider,
         name=part.name,
-        budget=Budget(seconds=config.seconds, memory_mb=config.memory_mb),
+        budget=config.budget(),
         radius=config.radius,
         horizon=config.horizon,
         max_expansions=part.max_expansions,
