@@ -1,27 +1,29 @@
 """Lab: what is known about a policy on its task, and the one door through which claims come in."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar, cast
 
-from misstep._core import Action, Heuristic, PolicyGraph, Run, State
+from misstep._core import Action, Heuristic, PolicyGraph, Run, SearchResult, State
 from misstep.bound import NEVER, Bound
 from misstep.budget import Budget
 from misstep.claim import (
     Claim,
     DeadEnd,
     Exhausted,
+    Found,
     Landmarks,
     Plan,
     StateT,
     landmark_claim,
     names,
     plan_claim,
+    search_claim,
 )
 from misstep.errors import MisstepError
 from misstep.pool import PoolEntry
-from misstep.proof import ProofLog, Surrounded
+from misstep.proof import ProofLog, Prover, Surrounded
 from misstep.task import Task
 
 T = TypeVar("T")
@@ -77,6 +79,12 @@ class Knowledge(Generic[StateT]):
     budget: Budget = field(default_factory=Budget)
     seed: int = 0
     memory: Memory | None = None
+    round: int = 0
+    """Oracles are asked in rounds; from one to the next they may spend more."""
+    scale: float = 1.0
+    """What an oracle may spend on one question in this round, as a share of its usual effort."""
+    turn: Budget = field(init=False)
+    """What may be spent on the state that is looked at just now: a fair share of the time that is left."""
     effort: float = 0.0
     """Counted work of oracles so far, in units that are the same on every machine."""
     limits_hit: set[str] = field(default_factory=set)
@@ -90,6 +98,9 @@ class Knowledge(Generic[StateT]):
     _speaker: object = None
     _heard: list[Claim[StateT]] | None = None
     """What the one who is asked just now has claimed so far; not what others made of it."""
+
+    def __post_init__(self) -> None:
+        self.turn = self.budget
 
     def shared(self, key: object, make: Callable[[], T]) -> T:
         """What is made once for all oracles, such as a heuristic or a dominance function."""
@@ -254,6 +265,11 @@ class Lab(Knowledge[State]):
     _by_state: dict[State, PoolEntry] = field(default_factory=dict)
     _proofs: ProofLog = field(default_factory=ProofLog)
 
+    @property
+    def prover(self) -> Prover:
+        """What all oracles prove with, so that functions are written once."""
+        return self.shared("prover", lambda: Prover(self.task))
+
     def run(self, states: Sequence[State]) -> list[Run]:
         """The policy's runs; fewer than states where the budget ran out."""
         return self.graph.run(self.task.batch(list(states)), max_steps=self.max_steps, budget=self.budget)
@@ -263,6 +279,17 @@ class Lab(Knowledge[State]):
         if run.outcome != "cut-off":
             return policy_cost(run)
         return policy_cost(run, rest=self.claim_landmarks(run.states[-1]).lo)
+
+    def claims_of(self, state: State, found: Found, search: str, oracle: str) -> Iterator[Claim[State]]:
+        """The plan and the lower bound that a search found; the bound with a proof, where it kept one."""
+        if found.outcome == "solved":
+            yield plan_claim(state, found.plan, oracle)
+        if found.lower_bound > 0:
+            proof = self.prover.frontier(found) if isinstance(found, SearchResult) else None
+            if proof is not None:
+                yield Claim(state, Bound(proof.bound), proof, oracle)
+            else:
+                yield search_claim(state, found.lower_bound, search, found.expanded, oracle)
 
     def claim_landmarks(self, state: State) -> Bound:
         """Makes sure that what LM-cut says of a state is known, and returns what is known."""
@@ -353,6 +380,7 @@ class Lab(Knowledge[State]):
             return Claim(state, Bound(line["value"]), evidence, oracle)
         if line.get("kind") == "frontier":
             proof = self._proofs.read(line)
+            self.prover.remember(proof)
             return Claim(state, Bound(proof.bound), proof, oracle)
         if "kind" in line:
             return landmark_claim(state, None, oracle)

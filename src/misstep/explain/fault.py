@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from misstep._core import Action, State, search
-from misstep.claim import Claim, names, plan_claim, rests_on_search, search_claims
+from misstep.claim import Claim, names, plan_claim, rests_on_search
 from misstep.events import Misstep
 from misstep.lab import Lab
 from misstep.oracle import Case
@@ -126,9 +126,9 @@ def _search(lab: Lab, case: Case, step: int, effort: float, max_seconds: float) 
     budget = lab.budget.part(seconds=max_seconds, expansions=max(1, int(effort // per_expansion)))
 
     def ask() -> list[Claim[State]]:
-        found = search(lab.task, _SEARCH, state=state, budget=budget)
+        found = search(lab.task, _SEARCH, state=state, budget=budget, keep_frontier=True)
         lab.spend(found.expanded * per_expansion)
-        return list(search_claims(state, found, _SEARCH, "fault"))
+        return list(lab.claims_of(state, found, _SEARCH, "fault"))
 
     lab.consult(f"{case.id} fault {step}", ask)
     return lab.effort - before

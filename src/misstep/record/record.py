@@ -184,8 +184,7 @@ class Record:
         """Writes what a verdict rests on, and then the event that reports it."""
         line, store, is_bug = to_plain(event), self.store, event.verdict is Verdict.BUG
         is_known = bool(self._repeated or self._repeated_lines.get(CLEARED))
-        for answer in answers:
-            store.append(ANSWERS, answer)
+        self.keep(answers)
         if certificate is not None and is_bug:
             store.write(f"{BUGS}/{event.id}.json", json.dumps(certificate, indent=1) + "\n")
         elif certificate is not None and is_known:
@@ -197,6 +196,11 @@ class Record:
         else:
             store.append(EVENTS, line)
         store.sync()
+
+    def keep(self, answers: Sequence[Mapping[str, Any]]) -> None:
+        """Writes what oracles said, for a test that goes on later."""
+        for answer in answers:
+            self.store.append(ANSWERS, answer)
 
     def bug(self, name: str, certificate: Mapping[str, Any]) -> None:
         """Writes the certificate of a bug."""
