@@ -15,6 +15,4 @@ def process_budget(
 
     Memory is what the process takes beyond what it has now, whoever uses it, and what one call may store.
     """
-    return Budget(
-        seconds=seconds, memory_mb=memory_mb, growth_mb=memory_mb, expansions=expansions, stop=stop
-    )
+    return Budget(seconds=seconds, memory_mb=memory_mb, growth_mb=memory_mb, expansions=expansions, stop=stop)

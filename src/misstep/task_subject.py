@@ -134,7 +134,9 @@ class TaskSubject:
 
     def summary(self, bugs: list[tuple[Case, Finding]], /) -> dict[str, Any]:
         """How varied the bugs are (Table 1 of Steinmetz et al. 2022)."""
-        found: dict[str, Any] = {"unique_fact_pairs": share_with_unique_pair([case.state for case, _ in bugs])}
+        found: dict[str, Any] = {
+            "unique_fact_pairs": share_with_unique_pair([case.state for case, _ in bugs])
+        }
         return found if self._recheck is None else {**found, "extra": {"recheck": self._recheck.as_json()}}
 
     def _batches(self, clock: Clock, tell: Tell) -> Iterator[list[PoolEntry]]:

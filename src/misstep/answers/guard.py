@@ -11,7 +11,7 @@ from misstep.answers.answer import NO_NUMBER, NO_SUCH_ACTION, ActionNames, Answe
 from misstep.answers.asking import Asker, Ended, Overdue, ThreadAsker
 from misstep.errors import InputError, LimitReached, PolicyError
 from misstep.policy import Policy, PolicyPart
-from misstep.support.describe import cut, describe_error
+from misstep.support.describe import cut, describe_error, plain_words
 from misstep.task import Task
 
 DEFAULT_MAX_SECONDS = 60.0
@@ -172,7 +172,7 @@ class Guard:
 
     def words(self) -> str:
         """The last that the policy printed, in one line, where that is not to be seen anyway."""
-        return cut(" ".join(self._asker.words().split()))
+        return plain_words(self._asker.words())
 
     def _next_piece(self, states: StateBatch, at: int) -> StateBatch:
         if self.dead is None and self.budget is not None and at > 0:
@@ -241,7 +241,9 @@ class Guard:
 
     def _overdue(self, states: StateBatch, *, is_lost: bool) -> BadAnswer:
         one = f" (the state {cut(str(states[0]))})" if len(states) == 1 else ""
-        reason = f"the policy gave no answer for {len(states)} states{one} within {self.max_seconds:g} seconds"
+        reason = (
+            f"the policy gave no answer for {len(states)} states{one} within {self.max_seconds:g} seconds"
+        )
         self._hangs += 1
         if is_lost or self._hangs >= _MOST_HANGS:
             self.dead = f"{reason} and is not asked again; allow more seconds a call"

@@ -20,6 +20,7 @@ from misstep.cli.options import (
     UnitCost,
 )
 from misstep.cli.output import emit_json, note, say_plain, warn, write_plan
+from misstep.cli.timing import left_of
 from misstep.errors import LimitReached
 from misstep.explain.words import counted
 from misstep.loading import load_task
@@ -58,7 +59,7 @@ def plan(
     from misstep.plugins import make_part
 
     start = time.perf_counter()
-    budget = process_budget(seconds=seconds, expansions=max_expansions, memory_mb=memory_mb)
+    budget = process_budget(seconds=left_of(seconds), expansions=max_expansions, memory_mb=memory_mb)
     algorithm: NativeSearch | FastDownward = make_part("search", search)
     result: SearchResult | ExternalResult | None = None
     warnings: list[str] = []

@@ -22,7 +22,7 @@ from misstep.isolation.frames import Closed, Connection, ControlConnection
 from misstep.isolation.keeper import AGAIN, BEGUN, ENDED, KILL, OPEN, WORDS
 from misstep.isolation.service import Service
 from misstep.isolation.worker import ASK, FAILED
-from misstep.support.describe import cut
+from misstep.support.describe import plain_words
 
 # Finds misstep where we found it, and hides nothing by that.
 _PROGRAM = (
@@ -224,8 +224,8 @@ def _in_words(told: dict[str, Any]) -> str:
         how = f"the policy's process was killed by {name}"
     else:
         how = f"the policy's process ended with exit code {code}"
-    words = " ".join(told["words"].split())
-    return f"{how}; the last that it printed: {cut(words)}" if words else how
+    words = plain_words(told["words"])
+    return f"{how}; the last that it printed: {words}" if words else how
 
 
 def _close(control: ControlConnection, keeper: "subprocess.Popen[bytes]", owner: int) -> None:

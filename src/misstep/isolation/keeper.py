@@ -12,13 +12,12 @@ import select
 import signal
 import socket
 import sys
-import time
 from dataclasses import dataclass, field
 
-from misstep.support.census import adopt_orphans, descendants, end_descendants, own_bytes, running_total
 from misstep.isolation.frames import Closed, Connection
 from misstep.isolation.service import Service
 from misstep.isolation.worker import live
+from misstep.support.census import adopt_orphans, descendants, end_descendants, own_bytes, running_total
 
 OPEN, AGAIN, KILL, WORDS, BEGUN, ENDED = b"o", b"n", b"k", b"w", b"b", b"e"
 _LOOK_SECONDS = 0.1
@@ -164,4 +163,3 @@ def main() -> None:
     adopt_orphans()
     sock = socket.socket(fileno=int(sys.argv[1]))
     Keeper(Connection(sock), int(sys.argv[2])).run()
-

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from misstep.errors import MisstepError
-from misstep.support.census import die_with_parent
 from misstep.isolation.frames import Closed, Connection
 from misstep.isolation.service import Service
+from misstep.support.census import die_with_parent
 from misstep.support.describe import describe_error
 
 READY, FAILED, ASK, ANSWER = b"r", b"f", b"q", b"a"

@@ -70,7 +70,11 @@ class Record:
     @classmethod
     def create(cls, path: Path) -> "Record":
         """A new record in a directory."""
-        return cls(DirectoryStore.create(path, marker=EVENTS, others=(CONFIG, POOL, ANSWERS, BUGS, CLEARED, EVIDENCE)))
+        return cls(
+            DirectoryStore.create(
+                path, marker=EVENTS, others=(CONFIG, POOL, ANSWERS, BUGS, CLEARED, EVIDENCE)
+            )
+        )
 
     @classmethod
     def create_free(cls, base: Path) -> "Record":

@@ -27,7 +27,7 @@ def descendants(ancestor: int) -> list[int]:
     """All processes that descend from one; none where the system has no /proc."""
     children: dict[int, list[int]] = {}
     with contextlib.suppress(OSError):
-        for name in os.listdir(_PROC):
+        for name in os.listdir(_PROC):  # noqa: PTH208 (names are all that is needed)
             if name.isdigit() and (parent := _parent(name)) is not None:
                 children.setdefault(parent, []).append(int(name))
     found, left = list[int](), [ancestor]
