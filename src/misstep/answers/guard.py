@@ -19,7 +19,7 @@ _DEFAULT_BATCH = 256
 # So many failures may be bad luck.
 _FEW_FAILURES = 20
 # A policy in a process of its own that is silent or ends so often, without an answer between, is given up.
-_MOST_HANGS = 3
+_MOST_HANGS = 5
 _MOST_ENDS = 10
 # A call should not take longer: a policy that needs more is asked for fewer states at once.
 _CALL_SECONDS = 0.5
@@ -225,7 +225,7 @@ class Guard:
             self._check_time()
             return self._overdue(states, is_lost=overdue.is_lost)
         except Ended as ended:
-            self._ends += 1
+            self._ends += len(states) == 1
             if self._ends >= _MOST_ENDS:
                 self.dead = f"{ended}; so it went {self._ends} times in a row, and it is not asked again"
             return BadAnswer(str(ended))
@@ -244,7 +244,7 @@ class Guard:
         reason = (
             f"the policy gave no answer for {len(states)} states{one} within {self.max_seconds:g} seconds"
         )
-        self._hangs += 1
+        self._hangs += len(states) == 1
         if is_lost or self._hangs >= _MOST_HANGS:
             self.dead = f"{reason} and is not asked again; allow more seconds a call"
         return BadAnswer(self.dead or reason)
