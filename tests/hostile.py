@@ -19,7 +19,8 @@ def strikes(state: State) -> bool:
 
 
 def first(state: State) -> Any:
-    return state.task.applicable(state)[0]
+    task: Any = state.task
+    return task.applicable(state)[0]
 
 
 def exits(state: State) -> Any:

@@ -118,7 +118,8 @@ void bind_budget(nb::module_& m) {
             nb::arg("memory_mb") = nb::none(), nb::arg("effort") = nb::none(),
             nb::arg("growth_mb") = nb::none(), nb::arg("stop").none() = nb::none(),
             "Seconds count from now. None is no limit, and so is infinity; a budget of 0 seconds is over at "
-            "once. Memory is what stored states take; `growth_mb` is by how much the whole process may become "
+            "once. Memory is what stored states take; `growth_mb` is by how much the whole process may "
+            "become "
             "larger than it is now. What a unit of effort is, the spender says.")
         .def_prop_ro(
             "seconds_left", [](const Budget& b) { return unless_infinite(b.seconds_left()); },

@@ -109,7 +109,7 @@ class BudgetWatch {
 
     const Budget& budget_;
     Clock::time_point start_, next_poll_;
-    Clock::time_point next_size_{};  // the first look looks
+    Clock::time_point next_size_{};           // the first look looks
     std::uint64_t work_ = kWorkBetweenLooks;  // the first check looks
 };
 

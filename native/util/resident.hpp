@@ -1,10 +1,10 @@
 // How much memory the process has in use, as the operating system counts it.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstddef>
 #include <cstdio>
-
-#include <unistd.h>
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif

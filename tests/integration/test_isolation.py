@@ -1,15 +1,20 @@
 """Policies that crash, hang, print or fork: the test goes on, JSON stays clean, nothing is left behind."""
 
+import atexit
 import json
 import os
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from misstep import load
 from misstep.support.census import descendants
 from tests.integration.cli import command
 
@@ -18,12 +23,20 @@ FERRY = ROOT / "tests" / "tasks" / "ferry"
 POOL = 12
 
 
+@cache
+def task_file() -> str:
+    """The task as SAS: nothing has to be translated."""
+    path = Path(tempfile.mkdtemp(prefix="hostile-")) / "ferry.sas"
+    path.write_text(load(FERRY / "domain.pddl", FERRY / "p02.pddl").sas)
+    atexit.register(shutil.rmtree, path.parent)
+    return str(path)
+
+
 def run_policy(name: str, out: Path, *options: str) -> tuple[int, dict[str, Any], str]:
     """The exit code, the JSON and what went to standard error."""
     process = subprocess.Popen(
-        [*command(), "test", str(FERRY / "domain.pddl"), str(FERRY / "p02.pddl"), "--json",
-         "--policy", f"python:{ROOT / 'tests' / 'hostile.py'}:{name}", "--pool", str(POOL), "--out", str(out),
-         *options],
+        [*command(), "test", task_file(), "--json", "--policy", f"python:{ROOT / 'tests' / 'hostile.py'}:{name}",
+         "--pool", str(POOL), "--out", str(out), *options],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     left: set[int] = set()
@@ -105,7 +118,7 @@ def test_a_leak_is_ended_at_the_limit(tmp_path: Path, expected: dict[str, Any]) 
 def test_a_policy_that_always_ends_is_given_up(tmp_path: Path) -> None:
     code, found, _ = run_policy("always_exits", tmp_path / "out")
     assert code == 5
-    assert found["failed"] == found["tested"] < POOL
+    assert found["failed"] == found["tested"] > 0
     assert found["limits_hit"] == ["policy"]
     assert "10 times in a row" in found["warnings"][0]
 
@@ -132,8 +145,8 @@ def test_a_slow_policy_is_asked_for_fewer_states(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_all_processes_go_with_misstep(number: signal.Signals, tmp_path: Path) -> None:
     process = subprocess.Popen(
-        [*command(), "test", str(FERRY / "domain.pddl"), str(FERRY / "p02.pddl"), "--json",
-         "--policy", f"python:{ROOT / 'tests' / 'hostile.py'}:leaves_children", "--out", str(tmp_path / "out")],
+        [*command(), "test", task_file(), "--json", "--out", str(tmp_path / "out"),
+         "--policy", f"python:{ROOT / 'tests' / 'hostile.py'}:leaves_children"],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
     seen: set[int] = set()

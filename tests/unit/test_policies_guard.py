@@ -153,7 +153,9 @@ def test_a_hang_is_given_up_and_the_policy_counts_as_dead(task: Task, states: An
     guard = Guard(policy, task, max_seconds=0.2)
     start = time.monotonic()
     (reason,) = {answer.reason for answer in guard(states)}
-    assert f"no answer for 1 states (the state {states[0]}) within 0.2 seconds and is not asked again" in reason
+    assert (
+        f"no answer for 1 states (the state {states[0]}) within 0.2 seconds and is not asked again" in reason
+    )
     for _ in range(3):
         assert guard(task.batch([task.initial_state])) == [BadAnswer(reason, "failed")]
     assert guard.dead == reason

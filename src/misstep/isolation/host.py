@@ -55,7 +55,7 @@ class Host:
         self._worker: _Worker | None = None
         self._opened = b""
         self._is_opened = False
-        self._finalizer = weakref.finalize(self, lambda: None)
+        self._finalizer: weakref.finalize[Any, Any] = weakref.finalize(self, _nothing)
         self.starts = 0
         """How often the process was started."""
         self._start_keeper()
@@ -191,6 +191,10 @@ class Host:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(worker.pid, signal.SIGKILL)
         self.close()
+
+
+def _nothing() -> None:
+    """There is nothing to end yet."""
 
 
 def _is_alive(worker: _Worker | None) -> bool:
