@@ -60,6 +60,14 @@ class Disk:
         """Waits until the disk has what was written."""
         os.fsync(descriptor)
 
+    def sync_folder(self, path: Path) -> None:
+        """Waits until the disk knows which files are in a directory."""
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
     def lock(self, descriptor: int) -> bool:
         """Whether nobody else has locked the file; it is ours then, until we close it or end."""
         try:

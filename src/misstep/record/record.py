@@ -20,6 +20,7 @@ from misstep.config import Config
 from misstep.errors import InputError
 from misstep.events import Event, Finished, Judged, from_json, timeless
 from misstep.judge import Verdict
+from misstep.record.disk import DISK, Disk
 from misstep.record.store import DirectoryStore, MemoryStore, Store, free_directory, read_object
 from misstep.support.plain import to_plain
 
@@ -68,13 +69,10 @@ class Record:
         return cls(MemoryStore())
 
     @classmethod
-    def create(cls, path: Path) -> "Record":
+    def create(cls, path: Path, *, disk: Disk = DISK) -> "Record":
         """A new record in a directory."""
-        return cls(
-            DirectoryStore.create(
-                path, marker=EVENTS, others=(CONFIG, POOL, ANSWERS, BUGS, CLEARED, EVIDENCE)
-            )
-        )
+        others = (CONFIG, POOL, ANSWERS, BUGS, CLEARED, EVIDENCE)
+        return cls(DirectoryStore.create(path, marker=EVENTS, others=others, disk=disk))
 
     @classmethod
     def create_free(cls, base: Path) -> "Record":

@@ -128,6 +128,8 @@ class DirectoryStore:
         self.where = str(path)
         self._disk = disk
         self._logs: dict[str, Log] = {}
+        self._new_in: set[Path] = set()
+        """Directories with files of which the disk may not know."""
         self._synced = time.monotonic()
 
     @classmethod
@@ -144,6 +146,7 @@ class DirectoryStore:
             if left := [name for name in others if (path / name).exists() and not (path / marker).exists()]:
                 raise InputError(f"{path}: there is {left[0]} of another record; choose another --out")
             store._logs[marker] = Log(path / marker, exclusive=True, disk=disk)
+            store._new_in.add(path)
             store.lock(marker)
         except FileExistsError:
             raise InputError(
@@ -167,7 +170,9 @@ class DirectoryStore:
 
     def write(self, name: str, text: str) -> None:
         """Writes a text beside its place and moves it there."""
-        write_whole(self.path / name, text, disk=self._disk)
+        path = self.path / name
+        write_whole(path, text, disk=self._disk)
+        self._new_in |= {path.parent, self.path}
 
     def read(self, name: str) -> str | None:
         """A text."""
@@ -196,22 +201,33 @@ class DirectoryStore:
             )
 
     def sync(self, *, at_once: bool = False) -> None:
-        """Logs are written in the order in which they were begun: what events report is there before them."""
-        now = time.monotonic()
-        if at_once or now - self._synced >= _SYNC_SECONDS:
-            self._synced = now
-            for log in reversed(self._logs.values()):
-                log.sync()
+        """The log that was begun first comes last: what events report is there before them."""
+        if not at_once and time.monotonic() - self._synced < _SYNC_SECONDS:
+            return
+        try:
+            while self._new_in:
+                self._disk.sync_folder(next(iter(self._new_in)))
+                self._new_in.pop()
+        except OSError as error:
+            raise cannot_write(self.path, error) from None
+        for log in reversed(self._logs.values()):
+            log.sync()
+        self._synced = time.monotonic()
 
     def close(self) -> None:
-        """Closes the logs."""
-        while self._logs:
-            self._logs.popitem()[1].close()
+        """Waits for the disk and closes the logs."""
+        try:
+            if self._logs:
+                self.sync(at_once=True)
+        finally:
+            while self._logs:
+                self._logs.popitem()[1].close()
 
     def _log(self, name: str) -> "Log":
         if name not in self._logs:
             try:
                 self._logs[name] = Log(self.path / name, disk=self._disk)
+                self._new_in.add(self.path)
             except OSError as error:
                 raise cannot_write(self.path / name, error) from None
         return self._logs[name]
@@ -251,13 +267,10 @@ class Log:
         self._is_synced = True
 
     def close(self) -> None:
-        """Writes all of it to the disk and closes the file."""
+        """Closes the file."""
         if self._descriptor is not None:
-            try:
-                self.sync()
-            finally:
-                self._disk.close(self._descriptor)
-                self._descriptor = None
+            self._disk.close(self._descriptor)
+            self._descriptor = None
 
 
 def read_lines(path: Path, *, missing_is_empty: bool = False) -> list[dict[str, Any]]:
