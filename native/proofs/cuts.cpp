@@ -157,9 +157,12 @@ std::optional<std::vector<std::size_t>> ChargesLibrary::cover(const Frontier& fr
                 return std::nullopt;
             }
             found = static_cast<std::size_t>(std::ranges::find(recent_, index) - recent_.begin());
-            if (found == recent_.size()) recent_.push_back(index);
+            if (found == recent_.size()) {  // in front of those that are used, as all others are
+                found -= num_used;
+                recent_.insert(recent_.end() - static_cast<std::ptrdiff_t>(num_used), index);
+            }
         }
-        if (found + num_used < recent_.size() || num_used == 0) ++num_used;
+        if (found + num_used < recent_.size()) ++num_used;
         put_last(recent_[found]);
     }
     return std::vector<std::size_t>(recent_.end() - static_cast<std::ptrdiff_t>(num_used), recent_.end());

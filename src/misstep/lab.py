@@ -83,8 +83,8 @@ class Knowledge(Generic[StateT]):
     """Oracles are asked in rounds; from one to the next they may spend more."""
     scale: float = 1.0
     """What an oracle may spend on one question in this round, as a share of its usual effort."""
-    turn: Budget = field(init=False)
-    """What may be spent on the state that is looked at just now: a fair share of the time that is left."""
+    turn: Budget = field(default_factory=Budget)
+    """What may be spent on the state that is looked at just now: a part of the budget, by whoever asks."""
     effort: float = 0.0
     """Counted work of oracles so far, in units that are the same on every machine."""
     limits_hit: set[str] = field(default_factory=set)
@@ -98,9 +98,6 @@ class Knowledge(Generic[StateT]):
     _speaker: object = None
     _heard: list[Claim[StateT]] | None = None
     """What the one who is asked just now has claimed so far; not what others made of it."""
-
-    def __post_init__(self) -> None:
-        self.turn = self.budget
 
     def shared(self, key: object, make: Callable[[], T]) -> T:
         """What is made once for all oracles, such as a heuristic or a dominance function."""
@@ -261,9 +258,13 @@ class Lab(Knowledge[State]):
     graph: PolicyGraph
     max_steps: int = _DEFAULT_STEPS
     """Of one policy run."""
+    lookups: list[Callable[[State], Claim[State] | None]] = field(default_factory=list)
+    """Lower bounds that are looked up, such as those of an abstraction; whoever has one adds it."""
     _entries: dict[int, PoolEntry] = field(default_factory=dict)
     _by_state: dict[State, PoolEntry] = field(default_factory=dict)
     _proofs: ProofLog = field(default_factory=ProofLog)
+    _cuts: dict[State, int] = field(default_factory=dict)
+    """How many landmarks LM-cut finds."""
 
     @property
     def prover(self) -> Prover:
@@ -291,6 +292,13 @@ class Lab(Knowledge[State]):
             else:
                 yield search_claim(state, found.lower_bound, search, found.expanded, oracle)
 
+    def look_up(self, state: State) -> None:
+        """Makes sure that all is known of a state that is to be had for next to nothing."""
+        self.claim_landmarks(state)
+        for look in self.lookups:
+            if (claim := look(state)) is not None:
+                self.enter(claim)
+
     def claim_landmarks(self, state: State) -> Bound:
         """Makes sure that what LM-cut says of a state is known, and returns what is known."""
         if self.lower(state) is None:
@@ -299,10 +307,11 @@ class Lab(Knowledge[State]):
 
     def evaluation_effort(self, state: State) -> float:
         """What LM-cut takes for a state, in units that are the same on every machine."""
-        self.claim_landmarks(state)
-        lower = self.lower(state)
-        cuts = len(lower.evidence.cuts) if lower and isinstance(lower.evidence, Landmarks) else 0
-        return float((cuts + 1) * (len(self.task.actions) + 1))
+        if state not in self._cuts:
+            self.claim_landmarks(state)
+        if state not in self._cuts:  # what was known of it without landmarks
+            self._landmarks(state, _LANDMARKS)
+        return float((self._cuts[state] + 1) * (len(self.task.actions) + 1))
 
     def expansion_effort(self, state: State) -> float:
         """What an expansion of A* with LM-cut takes near a state, in the same units."""
@@ -399,7 +408,9 @@ class Lab(Knowledge[State]):
 
     def _landmarks(self, state: State, oracle: str) -> Claim[State]:
         heuristic = self.shared("lmcut", lambda: Heuristic(self.task, "lmcut"))
-        return landmark_claim(state, heuristic.landmarks(state), oracle)
+        cuts = heuristic.landmarks(state)
+        self._cuts[state] = 0 if cuts is None else len(cuts)
+        return landmark_claim(state, cuts, oracle)
 
     def _replay(self, claim: Claim[State], actions: Sequence[Action]) -> None:
         state = claim.state

@@ -175,9 +175,8 @@ class _Yield:
 
     settled: int = 0
     effort: float = 0.0
-    settled_now: int = 0
-    """In this round, and the same for what was asked."""
-    asked_now: int = 0
+    in_vain: float = 0.0
+    """The effort in this round since it settled a case last."""
 
     @property
     def rate(self) -> float:
@@ -187,8 +186,9 @@ class _Yield:
 
 # What oracles spend in the first round, as a share of their usual effort.
 _FIRST_SCALE = 1 / 16
-# An oracle that settled none of so many cases in a round is not asked again before the next one.
-_PROBES = 6
+# An oracle that has spent so much in a round and settled nothing is not asked again before the next one. That
+# is ten seconds or so.
+_IN_VAIN = 1e9
 
 
 class Panel(Generic[StateT, CaseT]):
@@ -208,6 +208,7 @@ class Panel(Generic[StateT, CaseT]):
         gap: bool = False,
     ) -> None:
         self.lab = lab
+        lab.turn = lab.budget
         self.objective = objective
         self._keep_going = gap
         self._oracles = list(oracles)
@@ -228,14 +229,8 @@ class Panel(Generic[StateT, CaseT]):
             return False
         self.lab.round, self.lab.scale = number, scale
         for each in self._yields.values():
-            each.settled_now = each.asked_now = 0
+            each.in_vain = 0.0
         return True
-
-    def is_settled(self, judgement: Judgement) -> bool:
-        """Whether nothing more is to be found out."""
-        return judgement.verdict is not Verdict.UNKNOWN and (
-            not self._keep_going or judgement.gap.lo == judgement.gap.hi
-        )
 
     def test(self, case: CaseT, *, among: int = 1) -> tuple[Judgement, Known[StateT]]:
         """Asks the oracles about a case, one after the other; the one that settles it is the last.
@@ -245,16 +240,21 @@ class Panel(Generic[StateT, CaseT]):
         """
         lab, known = self.lab, self.lab.known(case.state)
         lab.turn = lab.budget.part(share=0.5 / max(1, among))
-        judgement, seen = self.judge(case), known.bound
+        judgement, seen = judge(case.cost, known.bound, objective=self.objective), known.bound
 
         def is_enough() -> bool:
             """Asked by the lab where a claim brought news about the state."""
             nonlocal judgement, seen
-            judgement, seen = self.judge(case), known.bound
-            return self.is_settled(judgement)
+            judgement, seen = judge(case.cost, known.bound, objective=self.objective), known.bound
+            return judgement.verdict is not Verdict.UNKNOWN and (
+                not self._keep_going or judgement.gap.lo == judgement.gap.hi
+            )
 
-        for number in self._order(case):
-            if self.is_settled(judgement) or lab.turn.is_over:
+        for number in self._order(case) if lab.round else range(len(self._oracles)):
+            is_settled = judgement.verdict is not Verdict.UNKNOWN and (
+                not self._keep_going or judgement.gap.lo == judgement.gap.hi
+            )
+            if is_settled or lab.turn.is_over:
                 break
             name, oracle = self._oracles[number]
             restore, before = getattr(oracle, "restore", None), lab.effort
@@ -267,9 +267,9 @@ class Panel(Generic[StateT, CaseT]):
                 restore=None if restore is None else partial(restore, case),
             )
             if known.bound is not seen:  # an oracle may have spoken to the lab without yielding a claim
-                judgement, seen = self.judge(case), known.bound
+                judgement, seen = judge(case.cost, known.bound, objective=self.objective), known.bound
             if number in self._anytime:
-                self._count(number, case, lab.effort - before, is_settled=self.is_settled(judgement))
+                self._count(number, case, lab.effort - before, judgement)
         return judgement, known
 
     def judge(self, case: CaseT) -> Judgement:
@@ -277,24 +277,18 @@ class Panel(Generic[StateT, CaseT]):
         return judge(case.cost, self.lab.best(case.state), objective=self.objective)
 
     def _order(self, case: CaseT) -> Iterable[int]:
-        """The oracles that are asked about a case in this round, by their places."""
-        if self.lab.round == 0:
-            return range(len(self._oracles))
+        """The oracles that are asked about a case in a later round, by their places."""
         known = [(self._yield(number, case), number) for number in self._anytime]
-        worth = [
-            (-each.rate, number) for each, number in known if each.settled_now or each.asked_now < _PROBES
-        ]
+        worth = [(-each.rate, number) for each, number in known if each.in_vain < _IN_VAIN]
         return [number for _, number in sorted(worth)]
 
     def _yield(self, number: int, case: CaseT) -> _Yield:
         """Cases that end alike are alike: what finds plans is of use where the policy has none."""
         return self._yields.setdefault((number, case.run.outcome), _Yield())
 
-    def _count(self, number: int, case: CaseT, effort: float, *, is_settled: bool) -> None:
-        if effort == 0 and not is_settled:  # it had nothing to say about such a case
-            return
+    def _count(self, number: int, case: CaseT, effort: float, judgement: Judgement) -> None:
+        is_settled = judgement.verdict is not Verdict.UNKNOWN
         each = self._yield(number, case)
         each.effort += effort
-        each.asked_now += 1
         each.settled += is_settled
-        each.settled_now += is_settled
+        each.in_vain = 0.0 if is_settled else each.in_vain + effort

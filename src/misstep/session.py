@@ -109,11 +109,12 @@ class Session:
     def _all(self, subject: Subject[Any], clock: Clock) -> Iterator[Event]:
         yield from self._tell()
         cases = subject.cases(clock, self._told.append)
+        size = subject.size
         while (case := next(cases, None)) is not None:
             yield from self._tell()
             if subject.lab.budget.is_over and self.tally.judged:
                 break
-            yield from self._test(subject, case, clock, among=subject.size - len(self.tally.judged))
+            yield from self._test(subject, case, clock, among=size - len(self.tally.judged))
         yield from self._tell()
         yield from self._rounds(subject, clock)
 
@@ -168,10 +169,11 @@ class Session:
             about["replay"] = f"{self._replay} {case.id}"
         finding = subject.find(case, judgement, known, about)
         verdict = finding.judgement.verdict
-        if subject.panel.is_settled(finding.judgement):
-            self._open.pop(case.state, None)
-        else:
+        gap = finding.judgement.gap
+        if verdict is Verdict.UNKNOWN or (self.config.gap and gap.lo < gap.hi):
             self._open[case.state] = case
+        else:
+            self._open.pop(case.state, None)
         if verdict is Verdict.BUG:
             self._bugs[case.id] = (case, finding)
         event = Judged(

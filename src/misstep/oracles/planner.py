@@ -38,7 +38,7 @@ class Planner:
     def bind(self, lab: Lab, /) -> "PlannerOracle":
         """The oracle on a lab."""
         search: Search = make_part("search", self.search)
-        return PlannerOracle(self, search, lab)
+        return PlannerOracle(self, search, lab, is_anytime=self.effort is not None)
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,8 @@ class PlannerOracle:
     search: Search
     lab: Lab
     name: str = "planner"
-
-    @property
-    def is_anytime(self) -> bool:
-        """Whether its effort is counted; seconds are not, since they differ from machine to machine."""
-        return self.part.effort is not None
+    is_anytime: bool = False
+    """Whether its effort is counted; seconds are not, since they differ from machine to machine."""
 
     def claims(self, case: Case, /) -> Iterator[Claim[State]]:
         """The plan and the lower bound that the search found."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from misstep._core import Abstraction, SearchResult, State, search
+from misstep._core import Abstraction, Action, SearchResult, State, improve_plan, search
 from misstep.bound import Bound
 from misstep.claim import Claim, plan_claim
 from misstep.lab import Lab
@@ -26,15 +26,19 @@ class AbstractionBound:
     name = "abstraction"
     max_states: int = option(300_000, "of one factor")
     max_transitions: int = option(10_000_000, "of one factor")
-    max_seconds: float = option(5.0, "for building one of them")
+    effort: float = option(4e6, "states and transitions of all products, for building one of them")
+    max_seconds: float = option(60.0, "for building one of them")
 
     def bind(self, lab: Lab, /) -> "BoundAbstraction":
         """The oracle on a lab; abstractions are built when they are first needed."""
-        return BoundAbstraction(self, lab)
+        oracle = BoundAbstraction(self, lab)
+        lab.lookups.append(oracle.look_up)
+        return oracle
 
     def build(self, lab: Lab, order: str) -> Abstraction:
-        """The abstraction that all oracles with the same options share."""
+        """The abstraction that all oracles with the same options share; in later rounds it may be larger."""
         share = 10 if order == ORDERS[0] else 1  # where one by one is good at all, it is small
+        scale = lab.scale / 2 ** (lab.round % 2)  # building takes time: every second round has to do
 
         def make() -> Abstraction:
             made = Abstraction(
@@ -42,13 +46,13 @@ class AbstractionBound:
                 max_states=self.max_states // share,
                 max_transitions=self.max_transitions // share,
                 order=order,
-                budget=lab.turn.part(seconds=self.max_seconds),
+                budget=lab.budget.part(seconds=self.max_seconds, share=0.1, effort=scale * self.effort),
             )
             if made.limit is not None:
                 lab.limits_hit.add(f"abstraction: {made.limit}")
             return made
 
-        return lab.shared(("abstraction", order, self), make)
+        return lab.shared(("abstraction", order, scale, self), make)
 
 
 ORDERS = ("one-by-one", "newest")
@@ -60,6 +64,7 @@ class BoundAbstraction:
 
     part: AbstractionBound
     lab: Lab
+    is_anytime: ClassVar[bool] = True
 
     def claims(self, case: Case, /) -> Iterator[Claim[State]]:
         """The distance of the state, or that it has no plan."""
@@ -67,6 +72,14 @@ class BoundAbstraction:
             proof = self.lab.prover.looked_up(self.part.build(self.lab, order), case.state)
             if proof is not None:
                 yield _claim(case.state, proof, self.part.name)
+
+    def look_up(self, state: State) -> Claim[State] | None:
+        """The largest distance of a state; the abstractions are those of this round."""
+        proofs = [self.lab.prover.looked_up(self.part.build(self.lab, order), state) for order in ORDERS]
+        best = max(
+            (proof for proof in proofs if proof is not None), key=lambda proof: proof.bound, default=None
+        )
+        return None if best is None else _claim(state, best, self.part.name)
 
 
 @dataclass(frozen=True)
@@ -96,6 +109,10 @@ class BoundDeadEnds:
         proof = self.lab.prover.dead_end(state, budget=self.lab.turn.part(seconds=self.part.max_seconds))
         if proof is not None:
             yield _claim(state, proof, self.part.name)
+
+
+# Expansions that are spent on making a plan better.
+_IMPROVEMENT = 1_000
 
 
 @dataclass(frozen=True)
@@ -129,7 +146,7 @@ class BoundGreedy:
         if proof is None:
             found = self._search("lazy:ff", state)
             if found.outcome == "solved":
-                yield plan_claim(state, found.plan, self.part.name)
+                yield plan_claim(state, self._better(state, found.plan), self.part.name)
             if found.limit is not None:
                 self.lab.limits_hit.add(f"{self.part.name}: {found.limit}")
             if found.outcome != "unsolvable":
@@ -138,6 +155,13 @@ class BoundGreedy:
             proof = self.lab.prover.frontier(self._search("astar:hmax", state))
         if proof is not None:
             yield _claim(state, proof, self.part.name)
+
+    def _better(self, state: State, plan: list[Action]) -> list[Action]:
+        """The plan without its worst detours: a person is going to read it."""
+        budget = self.lab.turn.part(expansions=_IMPROVEMENT)
+        better = improve_plan(self.lab.task, state, plan, budget=budget)
+        self.lab.spend(better.expanded * (len(self.lab.task.actions) + 1))
+        return better.plan
 
     def _search(self, config: str, state: State) -> SearchResult:
         work = len(self.lab.task.actions) + 1

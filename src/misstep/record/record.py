@@ -186,7 +186,8 @@ class Record:
         """Writes what a verdict rests on, and then the event that reports it."""
         line, store, is_bug = to_plain(event), self.store, event.verdict is Verdict.BUG
         is_known = bool(self._repeated or self._repeated_lines.get(CLEARED))
-        self.keep(answers)
+        for answer in answers:
+            store.append(ANSWERS, answer)
         if certificate is not None and is_bug:
             store.write(f"{BUGS}/{event.id}.json", json.dumps(certificate, indent=1) + "\n")
         elif certificate is not None and is_known:
