@@ -184,7 +184,7 @@ class Config:
 
 
 TASK_ONLY = frozenset(
-    "domain problem pool_file bias oracle objective interleave gap unit_cost recheck pool isolate call_seconds".split()
+    "domain problem pool_file bias oracle objective interleave gap unit_cost recheck pool".split()
 )
 """Options that only tests on classical tasks understand."""
 MODEL_ONLY = frozenset(

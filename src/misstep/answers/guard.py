@@ -229,7 +229,7 @@ class Guard:
             if self._ends >= _MOST_ENDS:
                 self.dead = f"{ended}; so it went {self._ends} times in a row, and it is not asked again"
             return BadAnswer(str(ended))
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, LimitReached):  # A time limit may ring while we wait.
             raise
         except PolicyError as error:
             self.dead = str(error)

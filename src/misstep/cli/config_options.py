@@ -78,7 +78,9 @@ _READING = frozenset(
 )
 ModelOptions = _options_class("ModelOptions", _READING)
 DecideOptions = _options_class(
-    "DecideOptions", _READING | frozenset("policy decider radius horizon filter seconds memory_mb".split())
+    "DecideOptions",
+    _READING
+    | frozenset("policy isolate call_seconds decider radius horizon filter seconds memory_mb".split()),
 )
 
 
