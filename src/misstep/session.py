@@ -62,7 +62,7 @@ class Session:
         """Runs the test; ends early where the budget is spent. The last event sums up."""
         self._begin = time.perf_counter()
         config = self.config
-        budget = Budget(seconds=config.seconds, memory_mb=config.memory_mb, stop=self.stop)
+        budget = config.budget(stop=self.stop)
         clock = Clock()
         try:
             subject = self.open(budget)
@@ -71,6 +71,8 @@ class Session:
             return
         try:
             yield from self._all(subject, clock)
+        except LimitReached as error:  # while the policy was asked
+            subject.lab.limits_hit.add(error.limit)
         except KeyboardInterrupt:
             subject.lab.limits_hit.add("interrupted")
             self._recorded(self._finished(subject, clock))
@@ -275,6 +277,7 @@ class Session:
             objective=bench.objective,
             interleave=config.interleave,
             gap=config.gap,
+            recheck=config.recheck,
             keep=PoolKeeper(partial(self.record.store.append, POOL), already=len(known)).keep,
             keep_evidence=self.record.evidence,
         )

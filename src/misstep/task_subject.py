@@ -7,6 +7,7 @@ from typing import Any
 
 from misstep._core import PolicyGraph, Run, State
 from misstep.answers.guard import Guard, failure_report, reason_of_run
+from misstep.answers.recheck import Recheck
 from misstep.events import Family, PoolGrown, Warned
 from misstep.explain.families import BugSummary, families, share_with_unique_pair
 from misstep.explain.fault import localise
@@ -38,6 +39,7 @@ class TaskSubject:
     objective: Objective
     interleave: bool = False
     gap: bool = False
+    recheck: bool = True
     keep: Callable[[PoolEntry], None]
     """Writes a pool entry down, before it is tested."""
     keep_evidence: Callable[[Mapping[str, Any]], None]
@@ -45,6 +47,7 @@ class TaskSubject:
     panel: Panel[Any, Case] = field(init=False)
     meter: PolicyGraph = field(init=False)
     _guard: Guard | None = field(init=False)
+    _recheck: Recheck | None = field(init=False)
     _kept: set[str] = field(default_factory=set)
     """Names of the evidence that is written already."""
 
@@ -53,6 +56,7 @@ class TaskSubject:
             require("objective", self.objective, "name", "value")
         self.meter = self.lab.graph
         self._guard = self.policy if isinstance(self.policy, Guard) else None
+        self._recheck = Recheck(self._guard, self.meter) if self._guard and self.recheck else None
         oracles = bind_oracles(self.oracles, self.lab)
         self.panel = Panel(self.lab, oracles, objective=self.objective, gap=self.gap)
 
@@ -65,6 +69,10 @@ class TaskSubject:
                 tell(Warned(text=given_up))
                 self.lab.limits_hit.add("policy")
                 return
+        if self._recheck is not None:
+            self._recheck.ask_again(self.lab.budget)
+        if self._guard is not None and (words := self._guard.words()):
+            tell(Warned(text=f"the policy printed something; the last of it: {words}"))
 
     def _given_up(self) -> str | None:
         """Why it makes no sense to ask the policy on; native ones never fail."""
@@ -126,7 +134,10 @@ class TaskSubject:
 
     def summary(self, bugs: list[tuple[Case, Finding]], /) -> dict[str, Any]:
         """How varied the bugs are (Table 1 of Steinmetz et al. 2022)."""
-        return {"unique_fact_pairs": share_with_unique_pair([case.state for case, _ in bugs])}
+        found: dict[str, Any] = {
+            "unique_fact_pairs": share_with_unique_pair([case.state for case, _ in bugs])
+        }
+        return found if self._recheck is None else {**found, "extra": {"recheck": self._recheck.as_json()}}
 
     def _batches(self, clock: Clock, tell: Tell) -> Iterator[list[PoolEntry]]:
         """The pool in pieces that are tested together."""
@@ -162,6 +173,8 @@ class TaskSubject:
             before = self.meter.policy_seconds
             piece = batch[at : at + size]
             runs = self.lab.run([entry.state for entry in piece])
+            if self._recheck is not None:
+                self._recheck.remember(runs)
             yield from zip(piece, runs, strict=False)
             at += len(piece)
             size = size * 2 if self.meter.policy_seconds - before < _SLICE_SECONDS else max(1, size // 2)

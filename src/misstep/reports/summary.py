@@ -11,6 +11,9 @@ from misstep.explain.words import count_line, counted, does, limit_words
 from misstep.reports.report import Report
 from misstep.reports.text import USUAL_WIDTH, table
 
+_LIKELY_NOTICED = 0.01
+"""Less is not worth a line."""
+
 
 def report_json(report: Report) -> dict[str, Any]:
     """The JSON object of `misstep test` for one task or model."""
@@ -38,6 +41,7 @@ def report_json(report: Report) -> dict[str, Any]:
         "seconds": found.seconds,
         "limits_hit": list(found.limits_hit),
         "warnings": report.tally.warnings,
+        "recheck": found.extra.get("recheck"),
         "out": None if report.record.path is None else str(report.record.path),
     }
     if report.error is not None:
@@ -143,6 +147,11 @@ def summary_lines(report: Report) -> list[str]:
         count_line("cleared", found.cleared, f"proven that nothing better exists{by_search}"),
         count_line("unknown", found.unknown, f"neither was proven{failed}"),
     ]
+    if (recheck := found.extra.get("recheck")) and recheck["missed"] > _LIKELY_NOTICED:
+        lines.append(
+            f"random?   {counted(recheck['compared'], 'answer')} asked for twice: were {recheck['share']:.0%} of "
+            f"them random, it would go unnoticed with probability {recheck['missed']:.0%}"
+        )
     if found.limits_hit:
         lines.append(f"limits    {'; '.join(map(limit_words, found.limits_hit))}")
     return lines
