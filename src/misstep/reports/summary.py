@@ -101,11 +101,16 @@ def kind_lines(report: Report, *, most: int | None = None) -> list[str]:
     for kind in found[:most]:
         count, bug = len(kind.members), f"bug {kind.representative}"
         who = bug if count == 1 else f"{count} like {bug}"
-        lines.append(f"  {who}: the policy {does(kind.outcome)}{_how_bad(report, kind)}")
-        lines.append(f"    {_at_fault(report, kind)}")
+        what, misstep = kind_words(report, kind)
+        lines += [f"  {who}: {what}", f"    {misstep}"]
     if len(found) > len(found[:most]):
         lines.append(f"  and {counted(len(found) - len(found[:most]), 'more kind')}")
     return lines
+
+
+def kind_words(report: Report, kind: Kind) -> tuple[str, str]:
+    """What the policy does in bugs of this kind and how bad it is, and the decision at fault."""
+    return f"the policy {does(kind.outcome)}{_how_bad(report, kind)}", _at_fault(report, kind)
 
 
 def _how_bad(report: Report, kind: Kind) -> str:

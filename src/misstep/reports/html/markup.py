@@ -1,0 +1,59 @@
+"""Markup that is safe whatever stands in the texts: everything is escaped, long names are cut."""
+
+import html
+import json
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+from misstep.reports.text import shorten
+
+# A longer name is not read by anybody; it would only make the page large.
+_LONGEST = 200
+
+
+class Html(str):
+    """Markup, as opposed to text."""
+
+    __slots__ = ()
+
+
+Child: TypeAlias = "str | int | Html | None | Iterable[Child]"
+
+
+def element(name: str, /, *children: Child, **attributes: str | int | bool | None) -> Html:
+    """An element. Texts are escaped; `class_` is `class`, and `aria_label` is `aria-label`."""
+    given = "".join(map(_attribute, attributes.items()))
+    inner = "".join(map(_child, children))
+    if not children and name in ("br", "input", "meta", "line", "path", "rect"):
+        return Html(f"<{name}{given}/>")
+    return Html(f"<{name}{given}>{inner}</{name}>")
+
+
+def safe_text(text: str, *, most: int = _LONGEST) -> str:
+    """The text as a page shows it: control characters written out, at most so many characters."""
+    return shorten(text, most)
+
+
+def script_json(data: Any) -> Html:
+    """Data as JSON that may stand in a script element: it can neither end it nor begin another."""
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    for char in "<>&":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return Html(text)
+
+
+def _attribute(item: tuple[str, str | int | bool | None]) -> str:
+    name, value = item[0].removesuffix("_").replace("_", "-"), item[1]
+    if value is None or value is False:
+        return ""
+    return f" {name}" if value is True else f' {name}="{html.escape(safe_text(str(value), most=2000))}"'
+
+
+def _child(child: Child) -> str:
+    if child is None:
+        return ""
+    if isinstance(child, Html):
+        return child
+    if isinstance(child, str | int):
+        return html.escape(safe_text(str(child), most=2000))
+    return "".join(map(_child, child))
