@@ -18,7 +18,9 @@ def report(
     ] = None,
     drawing: Annotated[
         str | None,
-        Parameter(help="How states are drawn; one that is called like the PDDL domain, or `rules`, by default."),
+        Parameter(
+            help="How states are drawn; one that is called like the PDDL domain, or `rules`, by default."
+        ),
     ] = None,
     json: Json = False,
 ) -> int:
@@ -29,7 +31,7 @@ def report(
     """
     from misstep.plugins import make_part
     from misstep.record.record import Record, records_in
-    from misstep.reports.html.page import make_page
+    from misstep.reports.html.page import make_page, write_page
     from misstep.reports.report import Report
 
     if not records:
@@ -43,11 +45,3 @@ def report(
     else:
         say(f"report    {path} ({size / 1000:.0f} kB)", hang=10)
     return ExitCode.NOTHING_FOUND
-
-
-def write_page(path: Path, page: str) -> int:
-    """Writes a page and says how many bytes it has."""
-    try:
-        return path.write_bytes(page.encode("utf-8", errors="replace"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot write the report: {error.strerror}; choose another --out") from None

@@ -63,7 +63,9 @@ class Facts:
         """The arguments of all atoms that hold in every state, by predicate; none where PDDL is absent."""
         found: dict[str, list[tuple[str, ...]]] = {}
         view = self.task.pddl
-        for atom in () if view is None else view.static_atoms:
+        if view is None:
+            return found
+        for atom in view.static_atoms:
             name = view.predicates[atom.predicate].name
             found.setdefault(name, []).append(tuple(view.objects[at] for at in atom.objects))
         return found

@@ -44,9 +44,7 @@ def joins_neighbours(points: Points, pairs: Pairs) -> bool:
     return near >= 0.8 * len(pairs)
 
 
-_TURNS = [
-    (swap, across, down) for swap in (False, True) for across in (1.0, -1.0) for down in (1.0, -1.0)
-]
+_TURNS = [(swap, across, down) for swap in (False, True) for across in (1.0, -1.0) for down in (1.0, -1.0)]
 _DIRECTIONS = {
     "up": (0, -1), "above": (0, -1), "over": (0, -1), "north": (0, -1),
     "down": (0, 1), "below": (0, 1), "under": (0, 1), "south": (0, 1),

@@ -84,7 +84,11 @@ def _pair(facts: Facts, predicate: str, found: Cast, stops: set[str]) -> Role:
         who = second if subject else first
         # A thing that is somewhere at other times may be carried now; one that is still there may not.
         known = subject == 0 or bool(facts.evidence[predicate, subject]) or bool(who & found.located)
-        if known and _is_free(facts, predicate, who & found.located, found) and facts.is_single(predicate, subject):
+        if (
+            known
+            and _is_free(facts, predicate, who & found.located, found)
+            and facts.is_single(predicate, subject)
+        ):
             if who & found.places:
                 continue
             return Role("in", subject, 1 - subject)
@@ -95,9 +99,7 @@ def _is_free(facts: Facts, predicate: str, located: set[str], found: Cast) -> bo
     """Whether these objects are nowhere else while the predicate says where they are."""
     where = {name for name, role in found.roles.items() if role.kind in ("in", "on")}
     return not any(
-        said & where and predicate not in said
-        for name in located
-        for said in facts.always_said.get(name, ())
+        said & where and predicate not in said for name in located for said in facts.always_said.get(name, ())
     )
 
 

@@ -42,7 +42,9 @@ def usual_scene(task: Task) -> Scene:
         found.places = _related(facts)
     names = _in_order(task, found.places)
     pairs = _ways(facts, names)
-    if joined := {names[at] for pair in pairs for at in pair}:  # what lies on no way, such as a hand, is no place
+    if joined := {
+        names[at] for pair in pairs for at in pair
+    }:  # what lies on no way, such as a hand, is no place
         names = [name for name in names if name in joined]
         pairs = _ways(facts, names)
     layout, points = _layout(facts, names, list(pairs))

@@ -9,7 +9,6 @@ from misstep.reports.text import USUAL_WIDTH, filled, harmless, listed, padded, 
 from misstep.safety.recorded import RecordedEvidence, Step
 from misstep.safety.replay import ReplayedModel
 
-
 HEADLINE = "the policy can reach an unsafe state; a safe course exists"
 
 

@@ -11,6 +11,9 @@ from misstep.reports.report import Report
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP = 460, 180, 44, 30, 12
 # More bars than this are put together into ranges.
 _MOST_BARS = 12
+_WIDEST_BAR = 90
+# More cannot be seen.
+_MOST_POINTS = 400
 
 
 def bugs_over_time(report: Report) -> Html | None:
@@ -21,9 +24,11 @@ def bugs_over_time(report: Report) -> Html | None:
     end = max(times[-1], report.finished.seconds.get("total", 0.0)) or 1.0
     wide, high = _WIDTH - _LEFT - 10, _HEIGHT - _BOTTOM - _TOP
     path = [f"M{_LEFT} {_HEIGHT - _BOTTOM}"]
-    for count, at in enumerate(_thinned(times), start=1):
-        known = count * len(times) / len(_thinned(times))
-        path.append(f"H{_LEFT + at / end * wide:.1f}V{_HEIGHT - _BOTTOM - known / len(times) * high:.1f}")
+    every = math.ceil(len(times) / _MOST_POINTS)
+    for known, at in enumerate(times, start=1):
+        if known % every == 0 or known == len(times):
+            x, y = _LEFT + at / end * wide, _HEIGHT - _BOTTOM - known / len(times) * high
+            path.append(f"H{x:.1f}V{y:.1f}")
     path.append(f"H{_LEFT + wide}")
     said = f"{counted(len(times), 'bug')} in {end:.1f} seconds, the first after {times[0]:.1f}"
     return _chart(
@@ -36,19 +41,15 @@ def bugs_over_time(report: Report) -> Html | None:
     )
 
 
-def _thinned(times: Sequence[float]) -> Sequence[float]:
-    """At most some hundred points: more cannot be seen."""
-    step = max(1, math.ceil(len(times) / 400))
-    return times[step - 1 :: step] if step > 1 else times
-
-
 def gap_histogram(report: Report) -> Html | None:
-    """How many bugs have which gap; None without bugs, or where costs say nothing (safety)."""
+    """How many bugs have which gap; None where all have the same, or costs say nothing (safety)."""
     gaps = [event.gap.lo for event in report.tally.bugs]
     if not gaps or report.is_safety:
         return None
     bars = gap_bars(gaps)
-    wide = (_WIDTH - _LEFT - 10) / len(bars)
+    if len(bars) < 2:  # the counts say it already
+        return None
+    wide = min((_WIDTH - _LEFT - 10) / len(bars), _WIDEST_BAR)
     most, high = max(count for _, count in bars), _HEIGHT - _BOTTOM - _TOP - 12
     parts: list[Html] = []
     for at, (label, count) in enumerate(bars):
@@ -84,7 +85,7 @@ def gap_bars(gaps: Sequence[float]) -> list[tuple[str, int]]:
         step = max(1, math.ceil((high - low + 1) / _MOST_BARS))
         for start in range(low, high + 1, step):
             count = sum(start <= gap < start + step for gap in finite)
-            bars.append((cost_text(start) if step == 1 else f"{start}–{start + step - 1}", count))
+            bars.append((cost_text(start) if step == 1 else f"{start}-{start + step - 1}", count))
     if len(finite) < len(gaps):
         bars.append(("never", len(gaps) - len(finite)))
     return bars

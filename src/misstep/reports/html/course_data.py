@@ -57,7 +57,9 @@ def scene_data(task: Task, scene: Scene) -> dict[str, Any]:
         "places": [[safe_text(place.name), place.x, place.y] for place in scene.places],
         "edges": [[edge.start, edge.end, safe_text(edge.label)] for edge in scene.edges],
         "roles": roles,
-        "notes": {safe_text(name): [safe_text(note) for note in notes] for name, notes in scene.notes.items()},
+        "notes": {
+            safe_text(name): [safe_text(note) for note in notes] for name, notes in scene.notes.items()
+        },
         "inside": {safe_text(thing): safe_text(where) for thing, where in scene.inside.items()},
         "colours": {safe_text(name): safe_text(colour) for name, colour in scene.colours.items()},
         "kinds": {safe_text(name): kinds.index(kind) for name, kind in types.items()},
@@ -84,6 +86,7 @@ class _Tables:
         return {
             "id": safe_text(str(certificate.get("id", bug.id))),
             "head": self._text(headline(both)),
+            "outcome": both.outcome,
             "start": [number for change in changes for number in change],
             "run": [self._action(action) for action in both.policy.actions],
             "plan": self._plan(both),

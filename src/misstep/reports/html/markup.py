@@ -17,7 +17,7 @@ class Html(str):
     __slots__ = ()
 
 
-Child: TypeAlias = "str | int | Html | None | Iterable[Child]"
+Child: TypeAlias = "str | int | Html | Iterable[Child] | None"
 
 
 def element(name: str, /, *children: Child, **attributes: str | int | bool | None) -> Html:

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from misstep import __version__
 from misstep.bound import cost_text
 from misstep.drawing import Drawing
+from misstep.errors import InputError
 from misstep.loading import recorded_task
 from misstep.reports.html import sections
 from misstep.reports.html.course_data import task_data
@@ -45,8 +47,18 @@ def make_page(reports: Sequence[Report], *, drawing: Drawing | None = None) -> s
         element("script", _file("scene.js")),
         element("script", _file("player.js")),
     ]
-    page = element("html", element("head", *head), element("body", element("main", *body), *scripts), lang="en")
+    page = element(
+        "html", element("head", *head), element("body", element("main", *body), *scripts), lang="en"
+    )
     return f"<!doctype html>\n{page}\n"
+
+
+def write_page(path: Path, page: str) -> int:
+    """Writes a page and says how many bytes it has."""
+    try:
+        return path.write_bytes(page.encode("utf-8", errors="replace"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot write the report: {error.strerror}; choose another --out") from None
 
 
 _HOW = (
@@ -137,8 +149,8 @@ def _record(report: Report, number: int, *, several: bool) -> Html:
         sections.counts(report),
         sections.kinds_of_bugs(report, number),
         *(viewer if first is not None else []),
-        sections.bug_table(report, number),
         sections.charts(report),
         element("div", sections.oracle_table(report), sections.time_table(report), class_="tables"),
+        sections.bug_table(report, number),
         id=f"r{number}",
     )

@@ -24,9 +24,9 @@
       this.label = html("output", { class: "step-label", "aria-live": "polite" });
       const button = (text, label, by) => html("button", { type: "button", "aria-label": label, onclick: () => this.go(by(this.at)) }, text);
       const controls = html("div", { class: "controls" },
-        button("⏮", "first state", () => 0), button("◀", "one step back", (at) => at - 1),
+        button("|◀", "first state", () => 0), button("◀", "one step back", (at) => at - 1),
         html("div", { class: "track" }, this.slider, this.strip),
-        button("▶", "one step on", (at) => at + 1), button("⏭", "last state", () => this.last));
+        button("▶", "one step on", (at) => at + 1), button("▶|", "last state", () => this.last));
       this.jump = html("button", { type: "button", class: "jump", onclick: () => this.go(this.point) });
       const other = (text, by) => html("button", { type: "button", class: "jump", onclick: () => this.neighbour(by) }, text);
       this.body = html("div", { class: "viewer-body" });
@@ -160,7 +160,7 @@
       const differences = bug.differences ? bug.differences.map((found, at) => facts(["True only after the policy's action:", "True only after the better action:"][at], found.length ? found.map((fact) => this.text(fact)) : ["nothing"])) : [];
       this.all = html("details", {}, html("summary", {}, "All facts of both states"), html("div", { class: "two" }));
       this.all.addEventListener("toggle", () => this.listFacts());
-      this.body.replaceChildren(this.goals, html("div", { class: "two" }, ...this.panels.map((panel) => panel.root)), this.steps,
+      this.body.replaceChildren(this.goals, html("div", { class: this.drawer.isWide ? "two wide-scenes" : "two" }, ...this.panels.map((panel) => panel.root)), this.steps,
         this.explained(html("p", { class: "misstep-line" }, html("b", {}, "Misstep: "), this.text(bug.misstep)), reason,
           html("p", {}, html("b", {}, "Proven: "), this.text(bug.proof)), html("details", {}, html("summary", {}, "What differs, and what the better way needs"), ...differences, needed), this.all, this.replay()));
     }
@@ -216,7 +216,12 @@
         if (at === bug.back) said.push(html("span", { class: "loop" }, "The policy comes back to this state: the loop begins here. "));
         else if (at > bug.back && !ended) said.push(html("span", { class: "loop" }, "Inside the loop. "));
       }
-      if (ended && at >= course.states.length - (which === 0 && bug.answer !== null ? 0 : 1)) said.push(html("strong", { class: which === 0 ? "bad" : "good" }, this.text(bug.ends[which])));
+      if (which === 0 && bug.back !== null && ended) {
+        said.push(html("strong", { class: "bad" }, `The same state as ${bug.back ? `after step ${bug.back}` : "at the start"}: the policy repeats this for ever.`));
+      } else if (ended && at >= course.states.length - (which === 0 && bug.answer !== null ? 0 : 1)) {
+        const end = this.text(bug.ends[which]);
+        said.push(html("strong", { class: which === 0 && bug.outcome !== "solved" ? "bad" : "good" }, end[0].toUpperCase() + end.slice(1) + "."));
+      }
       if (!said.length && this.parts !== null && at < this.parts) said.push("Both do the same up to here.");
       return said;
     }

@@ -129,7 +129,7 @@ const Drawer = (() => {
       const children = picture.children.get(name) || [];
       const rank = (child) => (this.order.has(child.thing) ? this.order.get(child.thing) : 1e9);
       const sorted = [...children].sort((a, b) => rank(a) - rank(b));
-      const inner = this.flow(sorted.filter((child) => child.how === "in").map((child) => this.measure(picture, child.thing)), options.widest || 240);
+      const inner = this.flow(sorted.filter((child) => child.how === "in").map((child) => this.measure(picture, child.thing)), options.widest || 190);
       const above = this.flow(sorted.filter((child) => child.how === "on").map((child) => this.measure(picture, child.thing)), WIDEST);
       const text = Math.max(label.length * LETTER + 2, ...lines.map((line) => line.text.length * LETTER * 0.92 + (line.kind === "token" ? 10 : 0)));
       const width = Math.max(text + 2 * PAD, inner.width ? inner.width + 2 * PAD : 0, above.width, options.least || 0);
@@ -249,6 +249,7 @@ const Drawer = (() => {
       const view = `${-margin} ${-margin} ${this.width + 2 * margin} ${this.height + 2 * margin}`;
       const root = svg("svg", { viewBox: view, role: "img", "aria-label": title, class: "scene" });
       root.style.maxWidth = `${Math.ceil((this.width + 2 * margin) * 1.25)}px`;
+      root.style.minWidth = `${Math.floor(this.width * 0.6)}px`;  // smaller letters cannot be read: one scrolls then
       const at = new Map(this.boxes.map((box) => [box.name, box]));
       const middle = (name) => [at.get(name).x + at.get(name).width / 2, at.get(name).y + at.get(name).height / 2];
       for (const [from, to, label] of this.scene.edges) this.edge(root, middle(this.scene.places[from][0]), middle(this.scene.places[to][0]), label, "way");
@@ -275,7 +276,7 @@ const Drawer = (() => {
       const base = measured.above.height ? box.height - (measured.height - measured.base) : 0;
       const held = box.name.startsWith("held:") ? " held" : "";
       const kind = this.places.has(box.name) || held ? "place" : this.kind(box.name);
-      const moved = changed.has(box.name) ? " moved" : "";
+      const moved = changed.has(box.name) && kind !== "place" ? " moved" : "";
       group.append(svg("title", {}, box.name.replace(/^held:/, "")));
       const frame = svg("rect", { width: box.width, height: box.height - base, y: base, rx: this.scene.layout === "grid" && kind === "place" ? 0 : 5, class: kind + held + marks + moved });
       group.append(frame);
@@ -290,7 +291,7 @@ const Drawer = (() => {
         const y = base + LINE * (at + 2);
         if (line.kind === "token") {
           const wide = line.text.length * LETTER + 10;
-          group.append(svg("rect", { x: centre - wide / 2, y: y - 11, width: wide, height: LINE, rx: 7, class: changed.has(box.name) ? "token moved" : "token" }));
+          group.append(svg("rect", { x: centre - wide / 2, y: y - 10, width: wide, height: LINE - 1, rx: 6, class: changed.has(box.name) ? "token moved" : "token" }));
         }
         group.append(svg("text", { x: centre, y, "text-anchor": "middle", class: line.kind }, line.text));
       });
@@ -324,11 +325,15 @@ const Drawer = (() => {
       return { marks: this.filled.map((name, at) => [this.role(name)[3], at]), texts: picture.texts };
     }
 
+    // Whether two drawings fit side by side on a wide screen.
+    get isWide() {
+      return this.width > 620 && this.width > 1.6 * this.height;
+    }
+
     changed(before, after) {
       const found = new Set();
       if (!before) return found;
       for (const name of this.order.keys()) if (before.shown(name) !== after.shown(name)) found.add(name);
-      // A place is not changed because something arrives.
       return found;
     }
   }

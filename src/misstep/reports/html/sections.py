@@ -1,5 +1,6 @@
 """The parts of a page that say what a test found: counts, kinds of bugs, oracles, time, all bugs."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -14,6 +15,8 @@ from misstep.reports.report import Report
 from misstep.reports.summary import kind_words, kinds, summary_lines
 
 _MOST_KINDS = 20
+# So few bugs are listed without being asked for.
+_FEW_BUGS = 30
 _TIMES = {
     "translate": "loading the task",
     "fuzz": "making test states",
@@ -32,8 +35,10 @@ def counts(report: Report) -> Html:
         for name, count in named
         if count
     ]
-    numbers = [element("div", element("b", count), element("span", name), class_=name) for name, count in named]
-    lines = [element("li", line) for line in summary_lines(report)]
+    numbers = [
+        element("div", element("b", count), element("span", name), class_=name) for name, count in named
+    ]
+    lines = [element("li", line) for line in summary_lines(report) if not line.endswith(" 0")]
     return element(
         "section",
         element("div", *numbers, class_="numbers"),
@@ -117,7 +122,8 @@ def bug_table(report: Report, number: int) -> Html | None:
         return None
     name = f"r{number}-bugs"
     rows = [_bug_row(event, number) for event in bugs]
-    heads = ("bug", "the policy", "pays", "enough", "misstep", "instead of")
+    costs = ("pays", "enough") if not report.is_safety else ()
+    heads = ("bug", "the policy", *costs, "misstep", "instead of")
     note = f" The first {MOST_BUGS} can be opened." if len(bugs) > MOST_BUGS else ""
     filter_ = element(
         "input",
@@ -132,20 +138,19 @@ def bug_table(report: Report, number: int) -> Html | None:
         element("summary", f"All {len(bugs)} bugs"),
         element("p", filter_, note),
         element("div", table(heads, rows, id_=name), class_="wide"),
-        open=len(bugs) <= 30,
+        open=len(bugs) <= _FEW_BUGS,
         id=f"{name}-all",
     )
 
 
 def _bug_row(event: Judged, number: int) -> Sequence[Child]:
     fault = event.fault
-    pays = "never ends" if event.cost.lo == float("inf") else cost_text(event.cost.lo)
-    is_unsafe = event.outcome == "unsafe"
+    pays = "no goal" if event.cost.lo == math.inf else cost_text(event.cost.lo)
+    costs = () if event.outcome == "unsafe" else (pays, cost_text(event.best.hi))
     return (
         bug_link(number, event.id),
         does(event.outcome),
-        "" if is_unsafe else "no goal" if pays == "never ends" else pays,
-        "" if is_unsafe else cost_text(event.best.hi),
+        *costs,
         "" if fault is None else f"step {fault.step + 1}: {fault.action or 'no action'}",
         "" if fault is None or fault.better is None else fault.better,
     )
@@ -162,7 +167,9 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[Child]], *, id_: str | N
 
 
 def _is_number(cell: Child) -> bool:
-    return isinstance(cell, int) or (isinstance(cell, str) and cell.removesuffix(" s").replace(".", "").isdigit())
+    return isinstance(cell, int) or (
+        isinstance(cell, str) and cell.removesuffix(" s").replace(".", "").isdigit()
+    )
 
 
 def warnings(report: Report) -> Html | None:
@@ -173,5 +180,3 @@ def warnings(report: Report) -> Html | None:
     if report.error is not None:
         said.insert(0, f"The test failed: {report.error}")
     return element("ul", *(element("li", text) for text in said), class_="warnings") if said else None
-
-
