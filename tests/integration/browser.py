@@ -93,7 +93,8 @@ class Browser:
         self.call("Page.navigate", url="about:blank")
         start = time.perf_counter()
         self.call("Page.navigate", url=page.resolve().as_uri() + part)
-        while self.run("document.readyState + location.protocol") != "completefile:":
+        while (said := self.run("document.readyState + location.protocol")) != "completefile:":
+            assert time.perf_counter() < start + 60, f"{page} is not shown: {said}"
             time.sleep(0.01)
         self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
         return time.perf_counter() - start

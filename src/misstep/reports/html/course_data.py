@@ -121,4 +121,4 @@ class _Tables:
         return self._numbers[action.index]
 
     def _text(self, text: str) -> int:
-        return self.texts.setdefault(safe_text(text, most=2000), len(self.texts))
+        return self.texts.setdefault(safe_text(text), len(self.texts))

@@ -1,14 +1,19 @@
 """Markup that is safe whatever stands in the texts: everything is escaped, long names are cut."""
 
+import hashlib
 import html
 import json
+import re
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-from misstep.reports.text import shorten
+from misstep.reports.text import harmless, shorten
 
-# A longer name is not read by anybody; it would only make the page large.
-_LONGEST = 200
+# Longer names and texts are not read by anybody; they would only make the page large.
+_LONGEST_WORD = 80
+_LONGEST = 2000
+# A name is the same word in an atom and alone.
+_LONG_WORD = re.compile(rf"[^\s()]{{{_LONGEST_WORD + 1},}}")
 
 
 class Html(str):
@@ -29,9 +34,20 @@ def element(name: str, /, *children: Child, **attributes: str | int | bool | Non
     return Html(f"<{name}{given}>{inner}</{name}>")
 
 
-def safe_text(text: str, *, most: int = _LONGEST) -> str:
-    """The text as a page shows it: control characters written out, at most so many characters."""
-    return shorten(text, most)
+def safe_text(text: str) -> str:
+    """The text as a page shows it: control characters written out, long words and long texts cut.
+
+    A word that is cut ends with a digest of the whole, so that two names that differ stay different.
+    """
+    if len(text) > _LONGEST_WORD:
+        text = _LONG_WORD.sub(_cut, text)
+    return shorten(text, _LONGEST)
+
+
+def _cut(found: re.Match[str]) -> str:
+    word = found.group()
+    digest = hashlib.sha256(word.encode("utf-8", errors="surrogatepass")).hexdigest()
+    return f"{word[: _LONGEST_WORD // 2]}...{digest[:6]}"
 
 
 def script_json(data: Any) -> Html:
@@ -46,7 +62,7 @@ def _attribute(item: tuple[str, str | int | bool | None]) -> str:
     name, value = item[0].removesuffix("_").replace("_", "-"), item[1]
     if value is None or value is False:
         return ""
-    return f" {name}" if value is True else f' {name}="{html.escape(safe_text(str(value), most=2000))}"'
+    return f" {name}" if value is True else f' {name}="{html.escape(harmless(str(value)))}"'
 
 
 def _child(child: Child) -> str:
@@ -55,5 +71,5 @@ def _child(child: Child) -> str:
     if isinstance(child, Html):
         return child
     if isinstance(child, str | int):
-        return html.escape(safe_text(str(child), most=2000))
+        return html.escape(safe_text(str(child)))
     return "".join(map(_child, child))

@@ -33,7 +33,7 @@ def model_data(report: Report) -> dict[str, Any]:
                 "head": HEADLINE,
                 "run": [numbers[key] for key in keys],
                 "faults": [at for at in range(len(steps) - 1) if is_fault(steps, at)],
-                "misstep": safe_text(model_misstep(steps), most=2000),
+                "misstep": safe_text(model_misstep(steps)),
                 "proof": model_proof(bug.certificate),
                 "replay": None if replay is None else safe_text(str(replay)),
             }

@@ -4,7 +4,7 @@
 const Drawer = (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const LETTER = 6.3, LINE = 14, PAD = 6, GAP = 8, WIDEST = 520, LABEL = 18;
-  const KINDS = 6, FILLED_MARKS = 2;
+  const KINDS = 6, FILLED_MARKS = 2, WANTED = "○";
 
   function svg(name, attributes, ...children) {
     const node = document.createElementNS(SVG, name);
@@ -112,6 +112,7 @@ const Drawer = (() => {
       if (thing === undefined || kind === "hidden") return;
       if (kind === "in" || kind === "on") picture.write(thing, holds ? "✓ " + fact.objects[target] : "→ " + fact.objects[target], "goal");
       else if (holds) return;
+      else if (kind === "mark" && this.places.has(thing) && this.filled.includes(fact.predicate)) picture.write(thing, WANTED, "goal");
       else if (kind === "token") picture.write(thing, "→ " + label, "goal");
       else picture.write(thing, "→ " + [label, ...fact.objects.filter((_, at) => at !== subject)].join(" "), "goal");
     }
@@ -131,7 +132,7 @@ const Drawer = (() => {
       const sorted = [...children].sort((a, b) => rank(a) - rank(b));
       const inner = this.flow(sorted.filter((child) => child.how === "in").map((child) => this.measure(picture, child.thing)), options.widest || 190);
       const above = this.flow(sorted.filter((child) => child.how === "on").map((child) => this.measure(picture, child.thing)), WIDEST);
-      const text = Math.max(label.length * LETTER + 2, ...lines.map((line) => line.text.length * LETTER * 0.92 + (line.kind === "token" ? 10 : 0)));
+      const text = Math.max(label.length * LETTER * 1.1, ...lines.map((line) => line.text.length * LETTER * 0.92 + (line.kind === "token" ? 10 : 0)));
       const width = Math.max(text + 2 * PAD, inner.width ? inner.width + 2 * PAD : 0, above.width, options.least || 0);
       const head = LINE * (1 + lines.length) + PAD;
       const height = head + (inner.height ? inner.height + PAD : 2);
@@ -322,7 +323,9 @@ const Drawer = (() => {
 
     // The words for filled marks, and facts that are drawn nowhere.
     legend(picture) {
-      return { marks: this.filled.map((name, at) => [this.role(name)[3], at]), texts: picture.texts };
+      const wanted = this.goal.filter(({ fact }) => fact && this.filled.includes(fact.predicate)).map(({ fact }) => this.role(fact.predicate)[3]);
+      const words = [...new Set(wanted)].map((label) => `${WANTED} not yet ${label}`);
+      return { marks: this.filled.map((name, at) => [this.role(name)[3], at]), texts: [...words, ...picture.texts] };
     }
 
     // Whether two drawings fit side by side on a wide screen.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from misstep.bound import cost_text
 from misstep.events import Judged
-from misstep.explain.words import does
+from misstep.explain.words import counted, does
 from misstep.judge import Verdict
 from misstep.reports.html.charts import bugs_over_time, gap_histogram
 from misstep.reports.html.course_data import MOST_BUGS
@@ -135,7 +135,7 @@ def bug_table(report: Report, number: int) -> Html | None:
     )
     return element(
         "details",
-        element("summary", f"All {len(bugs)} bugs"),
+        element("summary", f"All {counted(len(bugs), 'bug')}" if len(bugs) > 1 else "The bug"),
         element("p", filter_, note),
         element("div", table(heads, rows, id_=name), class_="wide"),
         open=len(bugs) <= _FEW_BUGS,
