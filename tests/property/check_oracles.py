@@ -50,10 +50,8 @@ ORACLES = (
     "abstraction",
     "dead-ends",
     "greedy",
-    "frontier",
-    "frontier:both",
-    "frontier:abstraction",
-    "landmarks+dead-ends+greedy+abstraction+frontier",
+    "planner:astar:lmcut,effort=1e4",
+    "landmarks+dead-ends+greedy+abstraction+planner:astar:lmcut,effort=5e6",
 )
 
 

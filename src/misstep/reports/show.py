@@ -103,8 +103,7 @@ def explain(comparison: Comparison, certificate: dict[str, Any]) -> Explanation:
     if comparison.step is None:
         misstep, verb = "no single decision could be proven to be wrong.", "starts"
     else:
-        taken, better = _decision(comparison, comparison.step)
-        misstep, verb = f"step {comparison.step + 1}, {taken} instead of {better}", "happens"
+        misstep, verb = _where(comparison, comparison.step), "happens"
     return Explanation(
         misstep=misstep,
         where=f"It {verb} where (what the better way needs{others}):",
@@ -128,6 +127,13 @@ def explained(comparison: Comparison, certificate: dict[str, Any], *, width: int
     if said.reason:
         lines += filled(f"Reason: {said.reason}", width)
     return lines + filled(f"Proven: {said.proof}", width)
+
+
+def _where(comparison: Comparison, step: int) -> str:
+    if not comparison.is_single:
+        return f"one of steps {step + 1} to {comparison.until}; which one could not be proven"
+    taken, better = _decision(comparison, step)
+    return f"step {step + 1}, {taken} instead of {better}"
 
 
 def _decision(comparison: Comparison, step: int) -> tuple[str, str]:
@@ -155,15 +161,16 @@ def proof(comparison: Comparison, certificate: dict[str, Any]) -> str:
 
 
 def _proof_of_fault(comparison: Comparison, fault: dict[str, Any] | None) -> str:
-    if fault is None or comparison.step is None or comparison.step >= len(comparison.policy.actions):
+    if fault is None or comparison.step is None or comparison.until is None or fault["lower"] is None:
         return ""
-    lower, step = fault.get("lower") or {}, comparison.step
+    lower, step = fault["lower"], comparison.step
     enough = sum(action.cost for action in comparison.better.actions[step:])
-    value = lower.get("value")
+    value = lower.get("bound") if lower.get("kind") == "frontier" else lower.get("value")
     by_search = (
         " (a search says so, which the checker has to believe)" if lower.get("kind") == "search" else ""
     )
     if value is None:
         return f" After the misstep the goal is out of reach{by_search}."
-    least = comparison.policy.actions[step].cost + value
-    return f" With the misstep {least} or more has to be paid from there, without it {enough}{by_search}."
+    least = sum(action.cost for action in comparison.policy.actions[step : comparison.until]) + value
+    said = "With the misstep" if comparison.is_single else "As the policy goes on"
+    return f" {said} {least} or more has to be paid from there, without it {enough}{by_search}."

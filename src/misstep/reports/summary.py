@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from misstep.bound import cost_text
-from misstep.events import Family, Finished
+from misstep.events import Family, Finished, Misstep
 from misstep.explain.words import count_line, counted, does, limit_words
 from misstep.reports.report import Report
 from misstep.reports.text import USUAL_WIDTH, table
@@ -124,12 +124,20 @@ def _how_bad(report: Report, kind: Kind) -> str:
 def _at_fault(report: Report, kind: Kind) -> str:
     judged = report.tally.judged.get(kind.representative)
     fault = None if judged is None else judged.fault
-    if fault is None and kind.schema is None:
+    if kind.schema is None and (fault is None or not fault.is_single):
         return "no single decision could be proven to be wrong"
-    if fault is None:
+    if fault is None or not fault.is_single:
         return f"the first wrong decision is {kind.schema}"
     better = "" if fault.better is None else f" instead of {fault.better}"
     return f"misstep: {fault.action or 'no action'}{better}"
+
+
+def misstep_words(fault: Misstep) -> str:
+    """The decision at fault, or those of which one is."""
+    if not fault.is_single:
+        return f"one of steps {fault.step + 1} to {fault.until}"
+    instead = "" if fault.better is None else f" instead of {fault.better}"
+    return f"step {fault.step + 1}, {fault.action or 'no action'}{instead}"
 
 
 def summary_lines(report: Report) -> list[str]:

@@ -93,6 +93,7 @@ class _Tables:
             "answer": self._answer(both),
             "ends": [self._text(cells[-1].text) for cells in (policy_cells(both), better_cells(both.better))],
             "step": both.step,
+            "until": both.until,
             "back": both.back_to,
             "misstep": self._text(said.misstep),
             "where": self._text(said.where),

@@ -111,7 +111,9 @@
       this.courses[1].pictures = pictures.slice(this.courses[0].states.length);
       this.parts = this.firstDifference();
       this.point = bug.step !== null ? bug.step + 1 : this.parts;
-      this.pointWords = bug.step !== null ? `go to the misstep (step ${bug.step + 1})` : `go to where they part (step ${this.point})`;
+      this.isSingle = bug.step !== null && bug.until === bug.step + 1;
+      const at = this.isSingle ? `step ${bug.until}` : `one of steps ${(bug.step || 0) + 1} to ${bug.until}`;
+      this.pointWords = bug.step !== null ? `go to the misstep (${at})` : `go to where they part (step ${this.point})`;
       this.build();
     }
 
@@ -136,8 +138,13 @@
       return null;
     }
 
+    // Whether this step is the misstep, or one of those of which one is.
+    isWrong(step) {
+      return this.bug.step !== null && step >= this.bug.step && step < this.bug.until;
+    }
+
     tickClass(step) {
-      if (step === this.bug.step) return "wrong";
+      if (this.isWrong(step)) return "wrong";
       if (this.bug.back !== null && step >= this.bug.back && step < this.courses[0].steps.length) return "again";
       return this.parts !== null && step < this.parts - 1 ? "same" : "";
     }
@@ -174,7 +181,8 @@
         const said = at === 0 && bug.answer !== null && over === -1 ? this.text(bug.answer) : over === 0 ? this.text(bug.ends[at]) : "";
         return [html("td", { colspan: 2, class: said ? "end" : "" }, said)];
       });
-      const marks = [step === bug.step ? "misstep" : "", this.tickClass(step) === "again" ? "again" : ""].join(" ");
+      const isAgain = bug.back !== null && step >= bug.back && step < this.courses[0].steps.length;
+      const marks = [this.isWrong(step) ? "misstep" : "", isAgain ? "again" : ""].join(" ");
       const row = html("tr", { class: marks, onclick: () => this.go(Math.min(step + 1, this.last)) }, html("th", { scope: "row" }, step < this.last ? String(step + 1) : ""), ...cells);
       this.rows.push(row);
       return row;
@@ -194,7 +202,7 @@
       const course = this.courses[which], { bug, at } = this;
       const here = Math.min(at, course.states.length - 1);
       const step = at === 0 ? null : course.steps[at - 1];
-      const isWrong = which === 0 && bug.step !== null && at === bug.step + 1;
+      const isWrong = which === 0 && at > 0 && this.isWrong(at - 1);
       const ended = at >= course.states.length || at === course.states.length - 1;
       const answer = which === 0 && bug.answer !== null && at === course.states.length ? this.text(bug.answer) : null;
       panel.action.replaceChildren(...(step || answer ? [`step ${at}: `, html("code", {}, answer || step.name), step ? ` costs ${step.cost}` : ""] : at === 0 ? ["The state that is tested. No step was made yet."] : ["There is no step any more."]));
@@ -204,6 +212,10 @@
       const picture = course.pictures[here];
       const changed = this.drawer.changed(before, picture);
       panel.picture.replaceChildren(this.drawer.draw(picture, changed, `${which ? "a better way" : "the policy"}, state after ${here} steps`));
+      const moved = panel.picture.querySelector(".moved");
+      if (moved && panel.picture.scrollWidth > panel.picture.clientWidth) {
+        panel.picture.scrollLeft += moved.getBoundingClientRect().left - panel.picture.getBoundingClientRect().left - panel.picture.clientWidth / 3;
+      }
       const legend = this.drawer.legend(picture);
       panel.legend.replaceChildren(...legend.marks.map(([word, number]) => html("span", { class: "key" }, html("i", { class: `swatch mark${number}` }), word)), ...legend.texts.map((word) => html("span", { class: "key" }, word)));
       panel.remark.replaceChildren(...this.remarks(which, isWrong, ended, at, course));
@@ -211,7 +223,7 @@
 
     remarks(which, isWrong, ended, at, course) {
       const { bug } = this, said = [];
-      if (isWrong) said.push(html("strong", { class: "bad" }, "This is the misstep. "));
+      if (isWrong) said.push(html("strong", { class: "bad" }, this.isSingle ? "This is the misstep. " : `One of steps ${bug.step + 1} to ${bug.until} is the misstep. `));
       if (which === 0 && bug.back !== null) {
         if (at === bug.back) said.push(html("span", { class: "loop" }, "The policy comes back to this state: the loop begins here. "));
         else if (at > bug.back && !ended) said.push(html("span", { class: "loop" }, "Inside the loop. "));

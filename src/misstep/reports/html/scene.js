@@ -219,6 +219,8 @@ const Drawer = (() => {
     }
 
     map(places) {
+      const across = Math.max(...places.map((place) => place.x)), down = Math.max(...places.map((place) => place.y));
+      if (innerWidth < 720 && across > down) for (const place of places) [place.x, place.y] = [place.y, place.x];
       let scale = 40;
       places.forEach((a, at) => places.slice(at + 1).forEach((b) => {
         const across = ((a.width + b.width) / 2 + 3 * GAP) / Math.max(Math.abs(a.x - b.x), 1e-3);

@@ -12,7 +12,7 @@ from misstep.reports.html.charts import bugs_over_time, gap_histogram
 from misstep.reports.html.course_data import MOST_BUGS
 from misstep.reports.html.markup import Child, Html, element
 from misstep.reports.report import Report
-from misstep.reports.summary import kind_words, kinds, summary_lines
+from misstep.reports.summary import kind_words, kinds, misstep_words, summary_lines
 
 _MOST_KINDS = 20
 # So few bugs are listed without being asked for.
@@ -123,7 +123,7 @@ def bug_table(report: Report, number: int) -> Html | None:
     name = f"r{number}-bugs"
     rows = [_bug_row(event, number) for event in bugs]
     costs = ("pays", "enough") if not report.is_safety else ()
-    heads = ("bug", "the policy", *costs, "misstep", "instead of")
+    heads = ("bug", "the policy", *costs, "misstep")
     note = f" The first {MOST_BUGS} can be opened." if len(bugs) > MOST_BUGS else ""
     filter_ = element(
         "input",
@@ -151,8 +151,7 @@ def _bug_row(event: Judged, number: int) -> Sequence[Child]:
         bug_link(number, event.id),
         does(event.outcome),
         *costs,
-        "" if fault is None else f"step {fault.step + 1}: {fault.action or 'no action'}",
-        "" if fault is None or fault.better is None else fault.better,
+        "" if fault is None else misstep_words(fault),
     )
 
 
