@@ -28,6 +28,7 @@ _KINDS = {
     "safety-fuzzer": "draws runs of a policy on a JANI model; for --fuzzer",
     "teacher": "plans from states that a policy learns from; for `misstep train asnet --teacher`",
     "decider": "says whether states of a JANI model are safe; for --decider",
+    "drawing": "draws states in reports; for `misstep report --drawing`",
 }
 _NAMES = 14
 _INDENT = " " * (2 + _NAMES)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from misstep.bound import cost_text
-from misstep.events import Family, Finished
+from misstep.events import Family, Finished, Misstep
 from misstep.explain.words import count_line, counted, does, limit_words
 from misstep.reports.report import Report
 from misstep.reports.text import USUAL_WIDTH, table
@@ -105,11 +105,16 @@ def kind_lines(report: Report, *, most: int | None = None) -> list[str]:
     for kind in found[:most]:
         count, bug = len(kind.members), f"bug {kind.representative}"
         who = bug if count == 1 else f"{count} like {bug}"
-        lines.append(f"  {who}: the policy {does(kind.outcome)}{_how_bad(report, kind)}")
-        lines.append(f"    {_at_fault(report, kind)}")
+        what, misstep = kind_words(report, kind)
+        lines += [f"  {who}: {what}", f"    {misstep}"]
     if len(found) > len(found[:most]):
         lines.append(f"  and {counted(len(found) - len(found[:most]), 'more kind')}")
     return lines
+
+
+def kind_words(report: Report, kind: Kind) -> tuple[str, str]:
+    """What the policy does in bugs of this kind and how bad it is, and the decision at fault."""
+    return f"the policy {does(kind.outcome)}{_how_bad(report, kind)}", _at_fault(report, kind)
 
 
 def _how_bad(report: Report, kind: Kind) -> str:
@@ -129,6 +134,14 @@ def _at_fault(report: Report, kind: Kind) -> str:
         return f"the first wrong decision is {kind.schema}"
     better = "" if fault.better is None else f" instead of {fault.better}"
     return f"misstep: {fault.action or 'no action'}{better}"
+
+
+def misstep_words(fault: Misstep) -> str:
+    """The decision at fault, or those of which one is."""
+    if not fault.is_single:
+        return f"one of steps {fault.step + 1} to {fault.until}"
+    instead = "" if fault.better is None else f" instead of {fault.better}"
+    return f"step {fault.step + 1}, {fault.action or 'no action'}{instead}"
 
 
 def summary_lines(report: Report) -> list[str]:
