@@ -235,6 +235,8 @@ class Session:
             objective=bench.objective,
             interleave=config.interleave,
             gap=config.gap,
+            confidence=config.confidence,
+            until_width=config.until_width,
             keep=PoolKeeper(partial(self.record.store.append, POOL), already=len(known)).keep,
             keep_evidence=self.record.evidence,
         )
