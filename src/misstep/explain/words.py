@@ -41,16 +41,16 @@ def limit_words(limit: str) -> str:
 
 def rate_words(rate: tuple[float, float], confidence: float, *, things: str, are: str) -> str:
     """A rate in words, rounded so that it is never said to be known better than it is."""
-    (lo, hi), sure = rate, f"with {_percent(confidence, math.floor)} confidence"
-    most = _percent(hi, math.ceil)
+    (lo, hi), sure = rate, f"with {percent(confidence, math.floor)} confidence"
+    most = percent(hi, math.ceil)
     if lo == 0:
         return f"at most {most} of such {things} are {are}, {sure}" if hi < 1 else "nothing can be said yet"
     if hi == 1:
-        return f"at least {_percent(lo, math.floor)} of such {things} are {are}, {sure}"
-    return f"between {_percent(lo, math.floor)} and {most} of such {things} are {are}, {sure}"
+        return f"at least {percent(lo, math.floor)} of such {things} are {are}, {sure}"
+    return f"between {percent(lo, math.floor)} and {most} of such {things} are {are}, {sure}"
 
 
-def _percent(share: float, rounded: Callable[[float], int]) -> str:
+def percent(share: float, rounded: Callable[[float], int]) -> str:
     """Whole percents, with a digit more where the share is small or near 1."""
     digits = 0 if 0.1 <= share <= 0.99 else 1
     scale = 10**digits

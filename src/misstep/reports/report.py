@@ -124,13 +124,13 @@ class Report:
         It holds with the confidence that the test was asked for; `confidence_below` answers the other way round.
         """
         rate = self.finished.bug_rate
-        return rate_bounds(*self._counts()) if rate is None else Interval(*rate)
+        return rate_bounds(*self.counts()) if rate is None else Interval(*rate)
 
     def confidence_below(self, rate: float) -> float:
         """With what confidence the rate is below this one."""
-        return confidence_below(rate, *self._counts(), effective=self.finished.effective)
+        return confidence_below(rate, *self.counts(), effective=self.finished.effective)
 
-    def _counts(self) -> tuple[int, int, int]:
+    def counts(self) -> tuple[int, int, int]:
         """Of what the rate is about: bugs, cleared and unknown states; unsafe, other and failed runs."""
         found = self.finished
         if not self.is_safety:
