@@ -76,7 +76,7 @@ DecideOptions = _options_class(
 
 def make_config(options: Any, *, file: Path | None = None, **named: Any) -> Config:
     """The configuration of a command: what was typed, else what the file says, else the defaults."""
-    table = {} if (source := file or _found()) is None else _table(source, named)
+    table = {} if (source := file or found_file()) is None else _table(source, named)
     given = {
         field.name: value
         for field in dataclasses.fields(options)
@@ -86,7 +86,8 @@ def make_config(options: Any, *, file: Path | None = None, **named: Any) -> Conf
     return Config.from_table(table, where="command line" if source is None else f"command line and {source}")
 
 
-def _found() -> Path | None:
+def found_file() -> Path | None:
+    """The options file of the current directory."""
     for name in FILES:
         path = Path(name)
         if path.is_file() and (name == FILES[0] or "[tool.misstep" in path.read_text(encoding="utf-8")):

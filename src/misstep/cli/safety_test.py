@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from misstep.cli.check_options import CheckOptions, Checks, make_check
 from misstep.cli.config_options import SafetyOptions, make_config
 from misstep.cli.options import Json, Quiet
 from misstep.cli.safety_options import MaxExpansions, ModelFile, with_option
@@ -16,6 +17,7 @@ def test(
     /,
     *,
     options: Annotated[Any, Parameter(name="*")] = None,
+    checks: Checks = CheckOptions(),  # noqa: B008
     depth: Annotated[
         str | None,
         Parameter(help="Look-ahead of the fuzzer: a number, or inf; as `--fuzzer greedy:depth=2`."),
@@ -39,7 +41,8 @@ def test(
         made = made.replace(fuzzer=with_option(made.fuzzer or "greedy", "depth", depth))
     if max_expansions is not None:
         made = made.replace(decider=with_option(made.decider, "max_expansions", max_expansions))
-    return run_suite(made, [], out=out, resume=resume, json=json, quiet=quiet)
+    check = make_check(checks, file=config)
+    return run_suite(made, [], check=check, out=out, resume=resume, json=json, quiet=quiet)
 
 
 test.__annotations__["options"] = Annotated[SafetyOptions | None, Parameter(name="*")]

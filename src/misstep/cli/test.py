@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from misstep.cli.check_options import CheckOptions, Checks, make_check
 from misstep.cli.config_options import TestOptions, make_config
 from misstep.cli.options import Json, Quiet
 from misstep.cli.testing import run_suite
@@ -29,6 +30,7 @@ def test(
     /,
     *problems: Annotated[Path, Parameter(help="PDDL problems, or directories of them.")],
     options: Annotated[TestOptions, Parameter(name="*")] = TestOptions(),  # noqa: B008
+    checks: Checks = CheckOptions(),  # noqa: B008
     config: ConfigFile = None,
     out: Out = None,
     resume: Resume = False,
@@ -48,4 +50,6 @@ def test(
         config = out / CONFIG
     alone = problems[0] if len(problems) == 1 and not problems[0].is_dir() else None
     made = make_config(options, file=config, problem=alone, **named)
-    return run_suite(made, [] if alone else list(problems), out=out, resume=resume, json=json, quiet=quiet)
+    check = make_check(checks, file=config)
+    left = [] if alone else list(problems)
+    return run_suite(made, left, check=check, out=out, resume=resume, json=json, quiet=quiet)

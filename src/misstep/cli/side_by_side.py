@@ -1,0 +1,109 @@
+"""Several problems at the same time, shown as if they were tested one after the other."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from misstep.cli.output import note
+from misstep.cli.testing import introduce
+from misstep.config import Config
+from misstep.events import Event, Finished, Started
+from misstep.record.record import Record
+from misstep.record.store import DirectoryStore
+from misstep.reports.report import Report
+from misstep.reports.status import StatusLine
+from misstep.reports.terminal import Terminal
+from misstep.suite import Suite
+from misstep.tally import Tally
+from misstep.workers import Told, Workers
+
+
+@dataclass(slots=True)
+class _Problem:
+    """What was told about one problem so far."""
+
+    config: Config
+    tally: Tally = field(default_factory=Tally)
+    events: list[Event] = field(default_factory=list)
+    """Those that are not shown yet."""
+    path: Path | None = None
+    is_done: bool = False
+    error: str | None = None
+
+    def take(self, told: Told) -> None:
+        self.path = told.path or self.path
+        if told.event is not None:
+            self.tally.add(told.event)
+            self.events.append(told.event)
+        if told.is_done:
+            self.is_done, self.error = True, told.error
+            if told.error is not None and self.tally.finished is None:
+                config = self.config
+                if self.tally.started is None:
+                    self.tally.add(
+                        Started(
+                            task=config.subject, policy=config.policy, seed=config.seed, oracles=config.oracle
+                        )
+                    )
+                self.tally.add(Finished(**self.tally.counts(), extra={"error": told.error}))
+
+    def report(self) -> Report:
+        record = Record.in_memory() if self.path is None else Record(DirectoryStore(self.path))
+        return Report(record, tally=self.tally)
+
+
+def run_jobs(suite: Suite, *, quiet: bool, silent: bool) -> Iterator[tuple[Report, bool]]:
+    """The reports of all problems in their order, and whether Ctrl-C ended them."""
+    problems = [_Problem(config) for config in suite.configs]
+    shown = 0
+    status = StatusLine(f"testing {len(problems)} problems", quiet=quiet, seconds=suite.configs[0].seconds)
+    with Workers(suite.jobs) as workers:
+        try:
+            with status:
+                for told in workers.run(suite.all_jobs()):
+                    problems[told.number].take(told)
+                    status.show(_progress(problems))
+                    while shown < len(problems) and problems[shown].is_done:
+                        yield _show(problems[shown], is_first=shown == 0, quiet=quiet, silent=silent), False
+                        shown += 1
+        except KeyboardInterrupt:
+            for told in workers.stop():
+                problems[told.number].take(told)
+            left = [problem for problem in problems[shown:] if problem.tally.started is not None]
+            for number, problem in enumerate(left):
+                report = _show(
+                    problem,
+                    is_first=shown + number == 0,
+                    quiet=quiet,
+                    silent=silent,
+                    interrupted=not problem.is_done or "interrupted" in _limits(problem),
+                )
+                yield report, number == len(left) - 1
+            if not left:
+                raise
+
+
+def _show(
+    problem: _Problem, *, is_first: bool, quiet: bool, silent: bool, interrupted: bool = False
+) -> Report:
+    if not silent:
+        introduce(problem.config, is_first=is_first)
+    terminal = Terminal(problem.config.subject, problem.tally, quiet=quiet, silent=silent)
+    for event in problem.events:
+        terminal.on(event)
+    report = problem.report()
+    if problem.error is not None:
+        note(f"error: {problem.error}", quiet=silent)
+    else:
+        terminal.end(report, interrupted=interrupted)
+    return report
+
+
+def _limits(problem: _Problem) -> tuple[str, ...]:
+    return () if problem.tally.finished is None else problem.tally.finished.limits_hit
+
+
+def _progress(problems: list[_Problem]) -> str:
+    done = sum(problem.is_done for problem in problems)
+    bugs = sum(len(problem.tally.bugs) for problem in problems)
+    return f"{done} of {len(problems)} problems done · bugs {bugs}"
