@@ -1,6 +1,5 @@
 """Several problems at the same time, shown as if they were tested one after the other."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -52,10 +51,10 @@ class _Problem:
         return Report(record, tally=self.tally)
 
 
-def run_jobs(suite: Suite, *, quiet: bool, silent: bool) -> Iterator[tuple[Report, bool]]:
+def run_jobs(suite: Suite, *, quiet: bool, silent: bool) -> tuple[list[Report], bool]:
     """The reports of all problems in their order, and whether Ctrl-C ended them."""
     problems = [_Problem(config) for config in suite.configs]
-    shown = 0
+    reports: list[Report] = []
     status = StatusLine(f"testing {len(problems)} problems", quiet=quiet, seconds=suite.configs[0].seconds)
     with Workers(suite.jobs) as workers:
         try:
@@ -63,24 +62,24 @@ def run_jobs(suite: Suite, *, quiet: bool, silent: bool) -> Iterator[tuple[Repor
                 for told in workers.run(suite.all_jobs()):
                     problems[told.number].take(told)
                     status.show(_progress(problems))
-                    while shown < len(problems) and problems[shown].is_done:
-                        yield _show(problems[shown], is_first=shown == 0, quiet=quiet, silent=silent), False
-                        shown += 1
+                    while len(reports) < len(problems) and (problem := problems[len(reports)]).is_done:
+                        reports.append(_show(problem, is_first=not reports, quiet=quiet, silent=silent))
         except KeyboardInterrupt:
             for told in workers.stop():
                 problems[told.number].take(told)
-            left = [problem for problem in problems[shown:] if problem.tally.started is not None]
-            for number, problem in enumerate(left):
-                report = _show(
-                    problem,
-                    is_first=shown + number == 0,
-                    quiet=quiet,
-                    silent=silent,
-                    interrupted=not problem.is_done or "interrupted" in _limits(problem),
-                )
-                yield report, number == len(left) - 1
-            if not left:
+            begun = [problem for problem in problems[len(reports) :] if problem.tally.started is not None]
+            if not begun and not reports:
                 raise
+            for problem in begun:
+                interrupted = (
+                    problem.tally.finished is None or "interrupted" in problem.tally.finished.limits_hit
+                )
+                shown = _show(
+                    problem, is_first=not reports, quiet=quiet, silent=silent, interrupted=interrupted
+                )
+                reports.append(shown)
+            return reports, True
+    return reports, False
 
 
 def _show(
@@ -97,10 +96,6 @@ def _show(
     else:
         terminal.end(report, interrupted=interrupted)
     return report
-
-
-def _limits(problem: _Problem) -> tuple[str, ...]:
-    return () if problem.tally.finished is None else problem.tally.finished.limits_hit
 
 
 def _progress(problems: list[_Problem]) -> str:

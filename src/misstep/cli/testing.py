@@ -1,10 +1,10 @@
 """How the commands that test show what they do: one terminal a session, one JSON object at the end."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from misstep.cli.check_options import Check
+from misstep.cli.config_options import Check
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.output import emit_json, note, say
 from misstep.config import Config
@@ -32,48 +32,44 @@ def run_suite(
     configs = expand(config, problems)
     many = len(configs) > 1
     suite = Suite(configs, out, resume, jobs=min(check.jobs, len(configs)))
+    reports: list[Report] = []
+    interrupted = False
     if suite.jobs > 1:
         from misstep.cli.side_by_side import run_jobs  # other processes are seldom needed
 
-        ended = run_jobs(suite, quiet=quiet, silent=json)
-    else:
-        ended = _run_sessions(suite, many=many, quiet=quiet, silent=json)
-    reports: list[Report] = []
-    interrupted = False
-    for report, interrupted in ended:
+        reports, interrupted = run_jobs(suite, quiet=quiet, silent=json)
+    for session in suite.sessions() if suite.jobs == 1 else ():
+        if many and not json:
+            introduce(session.config, is_first=not reports)
+        report, interrupted = _run_one(session, many=many, quiet=quiet, silent=json)
         reports.append(report)
         if interrupted:
             break
-    broken = check.rules.broken(reports)
+    broken = None if check.rules is None else check.rules.broken(reports)
     if json:
-        emit_json({**_json(reports, many=many), **({} if check.rules.is_empty else {"broken": broken})})
+        emit_json({**_json(reports, many=many), **({} if broken is None else {"broken": broken})})
     elif many:
         say("", *total_table(reports, width=screen_width()))
     if check.junit is not None:
-        write_junit(check.junit, reports, rules=check.rules, broken=broken)
-    if not json:
+        write_junit(check.junit, reports, rules=check.rules, broken=broken or {})
+    if broken and not json:
         say(*(f"broken    {name}: {why}" for name, why in broken.items()), hang=10)
-    return exit_code(
-        reports, interrupted=interrupted, is_failed=None if check.rules.is_empty else bool(broken)
-    )
+    return exit_code(reports, interrupted=interrupted, is_failed=None if broken is None else bool(broken))
 
 
-def _run_sessions(suite: Suite, *, many: bool, quiet: bool, silent: bool) -> Iterator[tuple[Report, bool]]:
-    """One problem after the other, in this process."""
-    for number, session in enumerate(suite.sessions()):
-        if many and not silent:
-            introduce(session.config, is_first=number == 0)
-        try:
-            yield run_session(session, quiet=quiet, silent=silent)
-        except MisstepError as error:
-            if not many:
-                session.record.discard()
-                if silent:
-                    emit_json(_error_json(session, error))
-                raise
-            session.fail(error)
-            note(f"error: {error}", quiet=silent)
-            yield Report(session.record, tally=session.tally), False
+def _run_one(session: Session, *, many: bool, quiet: bool, silent: bool) -> tuple[Report, bool]:
+    """Runs a session; an error ends the problem, and everything where it is the only one."""
+    try:
+        return run_session(session, quiet=quiet, silent=silent)
+    except MisstepError as error:
+        if not many:
+            session.record.discard()
+            if silent:
+                emit_json(_error_json(session, error))
+            raise
+        session.fail(error)
+        note(f"error: {error}", quiet=silent)
+        return Report(session.record, tally=session.tally), False
 
 
 def introduce(config: Config, *, is_first: bool) -> None:

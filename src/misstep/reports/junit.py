@@ -24,7 +24,7 @@ def write_junit(
     file: Path,
     reports: Sequence[Report],
     *,
-    rules: Rules,
+    rules: Rules | None,
     broken: Mapping[str, str],
     known: Collection[FamilyKey] = (),
 ) -> None:
@@ -32,7 +32,7 @@ def write_junit(
     root = Xml.Element("testsuites", name="misstep")
     for report in reports:
         _suite(root, report, rules, known)
-    if not rules.is_empty:
+    if rules is not None:
         suite = Xml.SubElement(root, "testsuite", name="rules")
         for name in ("max_bug_rate", "max_gap", "new_families"):
             if getattr(rules, name) not in (None, False):
@@ -47,7 +47,7 @@ def write_junit(
     )
 
 
-def _suite(root: Xml.Element, report: Report, rules: Rules, known: Collection[FamilyKey]) -> None:
+def _suite(root: Xml.Element, report: Report, rules: Rules | None, known: Collection[FamilyKey]) -> None:
     started, found = report.tally.started, report.finished
     task = "?" if started is None else started.task
     suite = Xml.SubElement(root, "testsuite", name=_clean(task), time=f"{found.seconds.get('total', 0):.3f}")
@@ -64,7 +64,7 @@ def _suite(root: Xml.Element, report: Report, rules: Rules, known: Collection[Fa
 
 
 def _families(
-    suite: Xml.Element, where: str, report: Report, rules: Rules, known: Collection[FamilyKey]
+    suite: Xml.Element, where: str, report: Report, rules: Rules | None, known: Collection[FamilyKey]
 ) -> None:
     for number, family in enumerate(report.families, start=1):
         said = does(family.outcome) + ("" if family.schema is None else f" ({family.schema})")
@@ -78,9 +78,9 @@ def _families(
         _case(suite, where, "no bugs")
 
 
-def fails(report: Report, family: Family, rules: Rules, known: Collection[FamilyKey]) -> bool:
+def fails(report: Report, family: Family, rules: Rules | None, known: Collection[FamilyKey]) -> bool:
     """Whether a family by itself breaks a rule; a rate is broken by all families together."""
-    if rules.is_empty:
+    if rules is None:
         return True
     worst = max(report.tally.judged[member].gap.lo for member in family.members)
     is_too_bad = rules.max_gap is not None and worst > rules.max_gap

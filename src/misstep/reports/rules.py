@@ -18,7 +18,7 @@ from misstep.support.suggest import did_you_mean
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What may not happen. Without any rule, every bug is too much; with rules, only what breaks one."""
+    """What may not happen. Where there are no rules, every bug is too much; with rules, what breaks one."""
 
     max_bug_rate: float | None = option(
         None, "the share of tested states (runs, on models) that may be proven bugs"
@@ -32,11 +32,6 @@ class Rules:
             raise InputError(f"rule `max_bug_rate` is {rate}; it must lie between 0 and 1")
         if gap is not None and not gap >= 0:
             raise InputError(f"rule `max_gap` is {gap}; it must be 0 or more")
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing was said, so that every bug counts."""
-        return self.max_bug_rate is None and self.max_gap is None and not self.new_families
 
     @classmethod
     def of(cls, texts: Iterable[str], table: Mapping[str, Any]) -> "Rules":
