@@ -232,7 +232,7 @@ def _table(text: str, where: str) -> dict[str, Any]:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{where}: not a TOML file: {error}") from None
-    inner = table.get("misstep") or table.get("tool", {}).get("misstep")
+    inner: dict[str, Any] | None = table.get("misstep") or table.get("tool", {}).get("misstep")
     if inner is None:
         return table
     # [misstep.fail] may stand below options that are at the top.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from misstep.config import Config
+from misstep.corpus import Corpus
 from misstep.errors import InputError
 from misstep.record.record import open_record
 from misstep.session import Session
@@ -37,10 +38,11 @@ class Suite:
             record, resume = open_record(path, is_free=self.out is None, resume=self.resume)
             yield Session(config, record=record, resume=resume)
 
-    def all_jobs(self) -> Iterator[Job]:
+    def all_jobs(self, corpus: Corpus | None = None) -> Iterator[Job]:
         """The same for workers; take one when it can begin, since that decides about its time."""
         for number, (config, path) in enumerate(self._shares()):
-            yield Job(number, config, path, is_free=self.out is None, resume=self.resume)
+            known = () if corpus is None else corpus.of(config.subject)
+            yield Job(number, config, path, is_free=self.out is None, resume=self.resume, known=known)
 
     def _shares(self) -> Iterator[tuple[Config, Path]]:
         """Each problem with its share of the time that is left when its turn comes, and its record's place."""

@@ -18,6 +18,7 @@ from types import FrameType, TracebackType
 from typing import NoReturn, Self
 
 from misstep.config import Config
+from misstep.corpus import Asked, Known, ask_again
 from misstep.errors import MisstepError
 from misstep.events import Event
 from misstep.record.record import open_record
@@ -38,6 +39,8 @@ class Job:
     is_free: bool
     """Whether a free directory is taken that begins so, instead of this one."""
     resume: bool
+    known: tuple[Known, ...] = ()
+    """Bugs to be tried first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,8 @@ class Told:
 
     number: int
     event: Event | None = None
+    asked: tuple[Asked, ...] = ()
+    """What became of the known bugs."""
     path: Path | None = None
     """The record's directory, once it is there."""
     is_done: bool = False
@@ -159,6 +164,9 @@ def run_job(job: Job, tell: Callable[[Told], None]) -> Told:
     tell(Told(number, path=record.path))
     session = Session(job.config, record=record, resume=resume)
     try:
+        if job.known:
+            asked, session.task, session.config = ask_again(session.config, job.known)
+            tell(Told(number, asked=tuple(asked)))
         for event in session.events():
             tell(Told(number, event))
     except MisstepError as error:

@@ -3,12 +3,15 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from misstep.cli.output import note
+from misstep.cli.known_bugs import KnownBugs
+from misstep.cli.output import note, say
 from misstep.cli.testing import introduce
 from misstep.config import Config
+from misstep.corpus import Asked
 from misstep.events import Event, Finished, Started
 from misstep.record.record import Record
 from misstep.record.store import DirectoryStore
+from misstep.reports.corpus_lines import asked_line
 from misstep.reports.report import Report
 from misstep.reports.status import StatusLine
 from misstep.reports.terminal import Terminal
@@ -25,12 +28,13 @@ class _Problem:
     tally: Tally = field(default_factory=Tally)
     events: list[Event] = field(default_factory=list)
     """Those that are not shown yet."""
+    asked: tuple[Asked, ...] = ()
     path: Path | None = None
     is_done: bool = False
     error: str | None = None
 
     def take(self, told: Told) -> None:
-        self.path = told.path or self.path
+        self.path, self.asked = told.path or self.path, told.asked or self.asked
         if told.event is not None:
             self.tally.add(told.event)
             self.events.append(told.event)
@@ -51,7 +55,9 @@ class _Problem:
         return Report(record, tally=self.tally)
 
 
-def run_jobs(suite: Suite, *, quiet: bool, silent: bool) -> tuple[list[Report], bool]:
+def run_jobs(
+    suite: Suite, *, known: KnownBugs | None, quiet: bool, silent: bool
+) -> tuple[list[Report], bool]:
     """The reports of all problems in their order, and whether Ctrl-C ended them."""
     problems = [_Problem(config) for config in suite.configs]
     reports: list[Report] = []
@@ -59,14 +65,18 @@ def run_jobs(suite: Suite, *, quiet: bool, silent: bool) -> tuple[list[Report], 
     with Workers(suite.jobs) as workers:
         try:
             with status:
-                for told in workers.run(suite.all_jobs()):
+                for told in workers.run(suite.all_jobs(None if known is None else known.corpus)):
                     problems[told.number].take(told)
+                    if known is not None and told.asked:
+                        known.heard(told.asked)
                     status.show(_progress(problems))
                     while len(reports) < len(problems) and (problem := problems[len(reports)]).is_done:
                         reports.append(_show(problem, is_first=not reports, quiet=quiet, silent=silent))
         except KeyboardInterrupt:
             for told in workers.stop():
                 problems[told.number].take(told)
+                if known is not None and told.asked:
+                    known.heard(told.asked)
             begun = [problem for problem in problems[len(reports) :] if problem.tally.started is not None]
             if not begun and not reports:
                 raise
@@ -88,6 +98,8 @@ def _show(
     if not silent:
         introduce(problem.config, is_first=is_first)
     terminal = Terminal(problem.config.subject, problem.tally, quiet=quiet, silent=silent)
+    if problem.asked and not silent:
+        say(asked_line(problem.asked), hang=10)
     for event in problem.events:
         terminal.on(event)
     report = problem.report()

@@ -6,6 +6,7 @@ from typing import Any
 
 from misstep.cli.config_options import Check
 from misstep.cli.exit_codes import ExitCode
+from misstep.cli.known_bugs import KnownBugs
 from misstep.cli.output import emit_json, note, say
 from misstep.config import Config
 from misstep.errors import MisstepError
@@ -34,32 +35,47 @@ def run_suite(
     suite = Suite(configs, out, resume, jobs=min(check.jobs, len(configs)))
     reports: list[Report] = []
     interrupted = False
+    known = None if check.corpus is None else KnownBugs(check.corpus, config, silent=json)
     if suite.jobs > 1:
         from misstep.cli.side_by_side import run_jobs  # other processes are seldom needed
 
-        reports, interrupted = run_jobs(suite, quiet=quiet, silent=json)
+        reports, interrupted = run_jobs(suite, known=known, quiet=quiet, silent=json)
     for session in suite.sessions() if suite.jobs == 1 else ():
         if many and not json:
             introduce(session.config, is_first=not reports)
-        report, interrupted = _run_one(session, many=many, quiet=quiet, silent=json)
+        report, interrupted = _run_one(session, known=known, many=many, quiet=quiet, silent=json)
         reports.append(report)
         if interrupted:
             break
-    broken = None if check.rules is None else check.rules.broken(reports)
+    families = () if known is None else known.families
+    broken = None if check.rules is None else check.rules.broken(reports, families)
+    if known is not None:
+        known.take_over(reports)
     if json:
-        emit_json({**_json(reports, many=many), **({} if broken is None else {"broken": broken})})
+        about = {"broken": broken, "corpus": None if known is None else known.as_json()}
+        emit_json(
+            _json(reports, many=many) | {name: value for name, value in about.items() if value is not None}
+        )
     elif many:
         say("", *total_table(reports, width=screen_width()))
     if check.junit is not None:
-        write_junit(check.junit, reports, rules=check.rules, broken=broken or {})
+        write_junit(check.junit, reports, rules=check.rules, broken=broken or {}, known=families)
     if broken and not json:
         say(*(f"broken    {name}: {why}" for name, why in broken.items()), hang=10)
-    return exit_code(reports, interrupted=interrupted, is_failed=None if broken is None else bool(broken))
+    # Known bugs that are still there are bugs like others.
+    is_failed = (
+        (True if known is not None and known.is_any_left else None) if broken is None else bool(broken)
+    )
+    return exit_code(reports, interrupted=interrupted, is_failed=is_failed)
 
 
-def _run_one(session: Session, *, many: bool, quiet: bool, silent: bool) -> tuple[Report, bool]:
+def _run_one(
+    session: Session, *, known: "KnownBugs | None", many: bool, quiet: bool, silent: bool
+) -> tuple[Report, bool]:
     """Runs a session; an error ends the problem, and everything where it is the only one."""
     try:
+        if known is not None:
+            known.try_first(session)
         return run_session(session, quiet=quiet, silent=silent)
     except MisstepError as error:
         if not many:
