@@ -66,6 +66,8 @@ class Suite:
 
 def expand(config: Config, problems: list[Path]) -> list[Config]:
     """One configuration a problem; directories stand for the problems in them."""
+    if not problems and config.problem is not None and config.problem.is_dir():
+        problems = [config.problem]
     found: list[Path] = []
     for problem in problems:
         if not problem.is_dir():

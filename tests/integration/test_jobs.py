@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -66,9 +67,9 @@ def family_of(process: int) -> list[int]:
     return found
 
 
-def wait_until(holds: object, seconds: float = 60) -> None:
+def wait_until(holds: Callable[[], bool], seconds: float = 60) -> None:
     end = time.monotonic() + seconds
-    while not holds():  # type: ignore[operator]
+    while not holds():
         assert time.monotonic() < end, "nothing happened"
         time.sleep(0.05)
 

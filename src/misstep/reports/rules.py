@@ -8,6 +8,7 @@ from typing import Any
 
 from misstep.bound import cost_text
 from misstep.errors import InputError
+from misstep.events import Family
 from misstep.explain.words import counted, does, percent
 from misstep.plugins import option
 from misstep.reports.difference import FamilyKey, family_keys
@@ -51,6 +52,15 @@ class Rules:
             raise InputError(f"--fail-on, [misstep.fail]: rule {error}") from None
         return made
 
+    @property
+    def given(self) -> list[str]:
+        """The names of the rules that there are."""
+        return [
+            each.name
+            for each in dataclasses.fields(self)
+            if getattr(self, each.name) is not None and getattr(self, each.name) is not False
+        ]
+
     def broken(self, reports: Sequence[Report], known: Collection[FamilyKey] = ()) -> dict[str, str]:
         """The rules that do not hold, each with a sentence that says why; nothing where nothing was asked."""
         found: dict[str, str] = {}
@@ -61,6 +71,15 @@ class Rules:
         if self.new_families and (why := _unheard_of(reports, known)):
             found["new_families"] = why
         return found
+
+
+def breaks_a_rule(report: Report, family: Family, rules: Rules | None, known: Collection[FamilyKey]) -> bool:
+    """Whether a family by itself is too much; a rate is broken by all families together."""
+    if rules is None:
+        return True
+    worst = max(report.tally.judged[member].gap.lo for member in family.members)
+    is_too_bad = rules.max_gap is not None and worst > rules.max_gap
+    return is_too_bad or (rules.new_families and (family.outcome, family.schema) not in known)
 
 
 def _value(name: str, text: str) -> object:
