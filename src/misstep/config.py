@@ -16,6 +16,7 @@ from typing import Any, Self
 from misstep.budget import Budget, StopFlag, process_budget
 from misstep.errors import InputError
 from misstep.plugins import option
+from misstep.statistics import CONFIDENCE
 from misstep.support.plain import read_fields, to_plain
 from misstep.support.suggest import did_you_mean
 
@@ -97,6 +98,11 @@ class Config:
         None, "How much memory misstep may take, in MB, and the policy's process too; no limit by default."
     )
     seed: int = option(0, "Everything random comes from it: same seed, same result.")
+    confidence: float = option(CONFIDENCE, "How sure statements about the rate of bugs are.")
+    until_width: float | None = option(
+        None,
+        "Stop when the rate is known this closely (0.1: to 10 points), before --pool or --runs is used up.",
+    )
 
     is_safety: bool = field(init=False, repr=False, compare=False, default=False)
     """Whether a JANI model is tested."""
@@ -181,6 +187,9 @@ class Config:
                 continue
             if not (least <= value < _MOST) or math.isnan(value):
                 raise InputError(f"option `{name}` is {value}; it must be at least {least} and below {_MOST}")
+        for name in ("confidence", "until_width"):
+            if (value := getattr(self, name)) is not None and not 0 < value < 1:
+                raise InputError(f"option `{name}` is {value}; it must lie between 0 and 1")
 
 
 TASK_ONLY = frozenset(
@@ -192,6 +201,8 @@ MODEL_ONLY = frozenset(
     "box_points outcome_mode filter runs decider radius horizon start_states shield".split()
 )
 """Options that only tests on JANI models understand."""
+AROUND = frozenset(("fail", "jobs", "junit", "corpus"))
+"""What may stand in an options file beside the fields of a configuration: what commands do around tests."""
 _PATHS = ("domain", "problem", "model", "pool_file", "properties")
 _LEAST = {
     "pool": 1,
@@ -210,6 +221,15 @@ _LEAST = {
 
 def read_table(file: str | Path) -> dict[str, Any]:
     """The options in a TOML file as they stand there; they may need others to make sense."""
+    return {name: value for name, value in _file_table(file).items() if name not in AROUND}
+
+
+def read_around(file: str | Path) -> dict[str, Any]:
+    """What a TOML file says about things that are done around tests."""
+    return {name: value for name, value in _file_table(file).items() if name in AROUND}
+
+
+def _file_table(file: str | Path) -> dict[str, Any]:
     try:
         text = Path(file).read_text(encoding="utf-8")
     except OSError as error:
@@ -224,8 +244,11 @@ def _table(text: str, where: str) -> dict[str, Any]:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{where}: not a TOML file: {error}") from None
-    inner = table.get("misstep") or table.get("tool", {}).get("misstep")
-    return table if inner is None else inner
+    inner: dict[str, Any] | None = table.get("misstep") or table.get("tool", {}).get("misstep")
+    if inner is None:
+        return table
+    # [misstep.fail] may stand below options that are at the top.
+    return {name: value for name, value in table.items() if not isinstance(value, dict)} | inner
 
 
 def _lenient(name: str, value: Any) -> Any:

@@ -278,6 +278,8 @@ class Session:
             interleave=config.interleave,
             gap=config.gap,
             recheck=config.recheck,
+            confidence=config.confidence,
+            until_width=config.until_width,
             keep=PoolKeeper(partial(self.record.store.append, POOL), already=len(known)).keep,
             keep_evidence=self.record.evidence,
         )

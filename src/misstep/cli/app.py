@@ -27,7 +27,7 @@ app = App(
 )
 _GROUPS = {
     "Test a policy": ("demo", "test", "safety"),
-    "Look at what was found": ("show", "report", "verify", "replay", "shrink"),
+    "Look at what was found": ("show", "report", "verify", "replay", "shrink", "diff"),
     "Use the pieces alone": ("run", "fuzz", "plan", "dominance", "train", "serve"),
     "What is installed": ("doctor", "parts"),
 }

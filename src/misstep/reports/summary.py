@@ -7,7 +7,7 @@ from typing import Any
 
 from misstep.bound import cost_text
 from misstep.events import Family, Finished, Misstep
-from misstep.explain.words import count_line, counted, does, limit_words
+from misstep.explain.words import count_line, counted, does, limit_words, rate_words
 from misstep.reports.report import Report
 from misstep.reports.text import USUAL_WIDTH, table
 
@@ -37,6 +37,9 @@ def report_json(report: Report) -> dict[str, Any]:
         "families": len(found.families),
         "bug_regions": found.bug_regions,
         "unique_fact_pairs": found.unique_fact_pairs,
+        "bug_rate": found.bug_rate,
+        "confidence": found.confidence,
+        "effective": found.effective,
         "effort": found.effort,
         "seconds": found.seconds,
         "limits_hit": list(found.limits_hit),
@@ -165,6 +168,8 @@ def summary_lines(report: Report) -> list[str]:
             f"random?   {counted(recheck['compared'], 'answer')} asked for twice: were {recheck['share']:.0%} of "
             f"them random, it would go unnoticed with probability {recheck['missed']:.0%}"
         )
+    if found.bug_rate is not None and found.confidence is not None:
+        lines.append(f"rate      {rate_words(found.bug_rate, found.confidence, things='states', are='bugs')}")
     if found.limits_hit:
         lines.append(f"limits    {'; '.join(map(limit_words, found.limits_hit))}")
     return lines
