@@ -171,7 +171,7 @@ def _signature(node: Node, scope: Scope, kind: str) -> Signature:
         raise scope.source.error(
             node, f"a {kind} declaration was expected here; write `(name ?x - type ...)`"
         )
-    return Signature(str(node[0]), scope.typed_list(node[1:], "variable"))
+    return Signature(str(node[0]), scope.typed_list(node[1:], "variable", repeats=True))
 
 
 def _action(section: Form, scope: Scope) -> Schema:

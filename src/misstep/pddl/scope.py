@@ -77,8 +77,11 @@ class Scope:
         hint = did_you_mean(symbol, known) or f"declare it or correct the name ({_sample(known)})"
         return self.source.error(symbol, f"undeclared {kind} `{symbol}`; {hint}")
 
-    def typed_list(self, items: Sequence[Node], kind: str) -> tuple[Typed, ...]:
-        """Reads `a b - t c - (either t u) d`; `kind` is `variable`, `object`, `constant`."""
+    def typed_list(self, items: Sequence[Node], kind: str, *, repeats: bool = False) -> tuple[Typed, ...]:
+        """Reads `a b - t c - (either t u) d`; `kind` is `variable`, `object`, `constant`.
+
+        With `repeats` a name may occur twice, as in a declaration, where only the number and the types count.
+        """
         result: list[Typed] = []
         seen: set[str] = set()
         for names, types, _ in split_typed(self.source, items):
@@ -88,7 +91,7 @@ class Scope:
                         "variables start with `?`" if kind == "variable" else "only variables start with `?`"
                     )
                     raise self.source.error(name, f"`{name}` where a {kind} was expected; {fix}")
-                if name in seen:
+                if name in seen and not repeats:
                     raise self.source.error(name, f"{kind} `{name}` is declared twice; remove one")
                 seen.add(name)
             for kind_of in types:
