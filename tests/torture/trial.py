@@ -127,6 +127,8 @@ class Trial:
         if event.fault is not None:
             self.score.faults += 1
             yield from self._wrong_fault(event, table, state)
+        elif event.verdict == "bug" and event.outcome in ("stuck", "illegal"):
+            yield f"the run is {event.outcome}, but no decision is at fault"
 
     def _wrong_fault(self, event: Judged, table: Table, state: State) -> Iterator[str]:
         """A decision is at fault where the best course is out of reach afterwards."""
@@ -164,7 +166,7 @@ def trials(
         truth = Truth(world, most=states)
     except TooLarge:
         return
-    if len(truth.moves) < 3:
+    if len(truth.moves) < 3 or (len(truth.moves) < 50 and rng.random() < 0.8):
         return
     try:
         trial = Trial(world, truth, score, f"world {seed}")
@@ -179,7 +181,7 @@ def trials(
         for oracle in ORACLES:
             if not go_on():
                 return
-            options: dict[str, object] = {"pool": min(len(truth.moves), 100 if len(trial.task.actions) < 300 else 15)}
+            options: dict[str, object] = {"pool": min(len(truth.moves), 300 if len(trial.task.actions) < 300 else 15)}
             if rng.random() < 0.1:
                 options["objective"] = "qualitative"
             if rng.random() < 0.1:
