@@ -23,6 +23,7 @@ from misstep.lab import Known, Lab
 from misstep.oracle import AnyCase
 from misstep.policy import Policy, PolicyPart
 from misstep.pool import PoolEntry
+from misstep.record.bound_files import policy_digest
 from misstep.record.pool_file import PoolKeeper, read_entries
 from misstep.record.record import DOMAIN, POOL, PROBLEM, TASK, Record
 from misstep.subject import Clock, Finding, Subject
@@ -211,7 +212,10 @@ class Session:
         task = bench.task
         self._translate_seconds = time.perf_counter() - self._begin
         digest = hashlib.sha256(task.sas.encode()).hexdigest()
-        self.begin_record({"task_sha256": digest}, _files(task), unit_cost=bench.unit_cost)
+        digests = {"task_sha256": digest, "objective": bench.objective.name}
+        if self.policy is None:
+            digests |= policy_digest(config.policy)
+        self.begin_record(digests, _files(task), unit_cost=bench.unit_cost)
         self._told += [self.started(config.oracle), *(Warned(text=text) for text in bench.warnings)]
         known: list[PoolEntry] = []
         if self.resume:

@@ -21,7 +21,9 @@ def main() -> int:
     score, begin, told = Score(), time.monotonic(), 0.0
     print(f"torture for {given.seconds:g} seconds, seed {first}")
     number = first
-    while time.monotonic() - begin < given.seconds and (given.worlds is None or number < first + given.worlds):
+    while time.monotonic() - begin < given.seconds and (
+        given.worlds is None or number < first + given.worlds
+    ):
         known = len(score.false)
         trials(number, score, go_on=lambda: time.monotonic() - begin < given.seconds)
         for false in score.false[known:]:

@@ -73,7 +73,9 @@ class Trial:
     def __init__(self, world: World, truth: Truth, score: Score, label: str) -> None:
         self.world, self.truth, self.score, self.label = world, truth, score, label
         self.task = misstep.load(world.domain(), world.problem())
-        if not self.task.actions:  # the translator says that nothing can be done; there is no state to compare
+        if (
+            not self.task.actions
+        ):  # the translator says that nothing can be done; there is no state to compare
             self.states: dict[tuple[str, ...], State] = {}
             return
         sizes = self.task.domain_sizes
@@ -157,7 +159,12 @@ class Trial:
 
 
 def trials(
-    seed: int, score: Score, *, states: int = 3000, policies: int = 4, go_on: Callable[[], bool] = lambda: True
+    seed: int,
+    score: Score,
+    *,
+    states: int = 3000,
+    policies: int = 4,
+    go_on: Callable[[], bool] = lambda: True,
 ) -> None:
     """One random world, some table policies, all oracles."""
     rng = Random(f"torture {seed}")
@@ -181,11 +188,19 @@ def trials(
         for oracle in ORACLES:
             if not go_on():
                 return
-            options: dict[str, object] = {"pool": min(len(truth.moves), 300 if len(trial.task.actions) < 300 else 15)}
+            options: dict[str, object] = {
+                "pool": min(len(truth.moves), 300 if len(trial.task.actions) < 300 else 15)
+            }
             if rng.random() < 0.1:
                 options["objective"] = "qualitative"
             if rng.random() < 0.1:
                 options["max_steps"] = rng.randint(1, 20)
             if rng.random() < 0.1:
                 options["gap"] = True
-            trial.test(oracle, table, rng.randrange(10**6), verify=rng.random() < 0.05 + (number == 0) * 0.1, **options)
+            trial.test(
+                oracle,
+                table,
+                rng.randrange(10**6),
+                verify=rng.random() < 0.05 + (number == 0) * 0.1,
+                **options,
+            )

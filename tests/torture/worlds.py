@@ -87,9 +87,11 @@ def _fits(world: World, term: str, kind: str, parameters: tuple[tuple[str, str],
     given = dict(parameters).get(term)
     if given is None:
         return world.is_a(term, kind) or kind == "object"
-    return kind == "object" or all(
-        world.is_a(o, kind) for o in world.objects if world.is_a(o, given) or given == "object"
-    ) and given in (kind, *_below(world, kind))
+    return (
+        kind == "object"
+        or (all(world.is_a(o, kind) for o in world.objects if world.is_a(o, given) or given == "object")
+        and given in (kind, *_below(world, kind)))
+    )
 
 
 def _below(world: World, kind: str) -> list[str]:
@@ -109,7 +111,9 @@ def _all_atoms(world: World) -> list[Atom]:
     for name, kinds in world.predicates.items():
         rows: list[Atom] = [(name,)]
         for kind in kinds:
-            rows = [(*row, o) for row in rows for o in world.objects if kind == "object" or world.is_a(o, kind)]
+            rows = [
+                (*row, o) for row in rows for o in world.objects if kind == "object" or world.is_a(o, kind)
+            ]
         atoms += rows
     return atoms
 
@@ -168,7 +172,8 @@ def _corridor(rng: Random) -> World:
     for _ in range(rng.randint(0, 6)):  # jumps, forwards and back
         steps.add(("next", rng.choice(places), rng.choice(places[: size - size // 8])))
     values: dict[Atom, int] = {
-        ("length", a, b): rng.choice((LARGEST_COST, LARGEST_COST, LARGEST_COST - 3, 0)) for _, a, b in sorted(steps)
+        ("length", a, b): rng.choice((LARGEST_COST, LARGEST_COST, LARGEST_COST - 3, 0))
+        for _, a, b in sorted(steps)
     }
     x, y = ("?x", "place"), ("?y", "place")
     at, there = Literal(("at", "?x")), (Literal(("at", "?x"), False), Literal(("at", "?y")))

@@ -42,7 +42,14 @@ def _translated(texts: tuple[str, str], where: str, budget: Budget | None, *opti
         here = Path(folder)
         for name, text in zip(("domain.pddl", "problem.pddl"), texts, strict=True):
             (here / name).write_text(text, encoding="utf-8")
-        files = ["domain.pddl", "problem.pddl", "--sas-file", "task.sas", "--keep-unimportant-variables", *options]
+        files = [
+            "domain.pddl",
+            "problem.pddl",
+            "--sas-file",
+            "task.sas",
+            "--keep-unimportant-variables",
+            *options,
+        ]
         finished = run_bounded(
             [sys.executable, "-m", "fast_downward.translate", *files],
             cwd=here,
