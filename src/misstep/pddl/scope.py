@@ -102,11 +102,11 @@ class Scope:
         return tuple(result)
 
     def single_typed_list(self, items: Sequence[Node], kind: str) -> tuple[Typed, ...]:
-        """A typed list where the translator knows no `either`: parameters, quantifiers and objects."""
+        """A typed list of things that are of one type, not of one of several: objects and constants."""
         for node in items:
             if isinstance(node, Form) and node and node[0] == "either":
                 raise self.source.unsupported(
-                    node, f"`either` as the type of a {kind}; declare a common supertype and use that instead"
+                    node, f"`either` as the type of a {kind}, which leaves its type open; write one type"
                 )
         return self.typed_list(items, kind)
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from misstep._core import Budget
 from misstep.errors import InputError, LimitReached
+from misstep.formats.sexp import to_text
 from misstep.pddl import Domain, Problem, without_costs
+from misstep.pddl.either import without_either
 from misstep.support.process import Finished, run_bounded
 
 _OUT_OF_MEMORY = 20
@@ -29,7 +31,12 @@ def translate(
     their common variable depends on the state. Such tasks are translated once more, with a variable for each
     atom: then no effect does. What is conditional in the PDDL itself stays so.
     """
-    texts = without_costs(domain, problem) if unit_cost else (domain.source.text, problem.source.text)
+    forms = without_either(domain, problem)
+    if unit_cost:
+        forms = without_costs(*forms)
+    texts = (domain.source.text, problem.source.text)
+    if forms != (domain.form, problem.form):
+        texts = (to_text(forms[0]), to_text(forms[1]))
     where = f"{domain.source.name}, {problem.source.name}"
     sas = _translated(texts, where, budget)
     if _CONDITIONAL.search(sas) is None:
