@@ -9,6 +9,7 @@ evidence.jsonl  what the certificates of a model's test share
 """
 
 import contextlib
+import hashlib
 import json
 import platform
 from collections import Counter, deque
@@ -108,6 +109,7 @@ class Record:
             "format": FORMAT,
             "python": platform.python_version(),
             "machine": platform.machine(),
+            "config_sha256": hashlib.sha256(config.encode()).hexdigest(),
             **environment,
         }
         self.store.lock(EVENTS)
@@ -235,6 +237,11 @@ class Record:
         if text is None:
             raise InputError(f"{self.where}: no record (there is no {CONFIG} in it)")
         return Config.from_toml(text, where=f"{self.where}/{CONFIG}")
+
+    def has_its_config(self) -> bool:
+        """Whether what was asked is still what the environment says."""
+        text = self.store.read(CONFIG) or ""
+        return self.environment().get("config_sha256") == hashlib.sha256(text.encode()).hexdigest()
 
     def environment(self) -> dict[str, Any]:
         """Versions, seed, machine and digests."""

@@ -17,6 +17,7 @@ from misstep.formats.jani import parse
 from misstep.plugins import make_part
 from misstep.record.record import MODEL, Record
 from misstep.safety.certificate import make_certificate
+from misstep.safety.evidence import question_digest
 from misstep.safety.isolated import open_policy
 from misstep.safety.lab import DeciderPart, ModelLab
 from misstep.safety.model import SafetyTask, load_model
@@ -55,7 +56,9 @@ class Decision:
         """Writes a record with the certificate of the answer; `misstep verify` checks it."""
         lab, config, record = self.lab, self.config, Record.create(path)
         digest = hashlib.sha256(lab.task.files.model.encode()).hexdigest()
+        question = question_digest(lab.book.question)
         environment = {"misstep": __version__, "seed": config.seed, "model_sha256": digest}
+        environment["question_sha256"] = question
         record.begin(
             config.absolute().to_toml(), environment=environment, files={MODEL: lab.task.files.model}
         )

@@ -17,6 +17,7 @@ from misstep.oracle import Panel
 from misstep.plugins import make_part
 from misstep.record.record import MODEL
 from misstep.safety.certificate import make_certificate
+from misstep.safety.evidence import question_digest
 from misstep.safety.fuzzers import BoundFuzzer, SafetyFuzzerPart
 from misstep.safety.isolated import open_policy
 from misstep.safety.lab import DeciderOracle, DeciderPart, Fault, ModelCase, ModelLab, ModelRun, ModelState
@@ -252,6 +253,7 @@ def open_model(session: "Session", budget: Budget) -> ModelSubject:
         horizon=config.horizon,
         max_expansions=part.max_expansions,
     )
+    digests["question_sha256"] = question_digest(lab.book.question)
     session.begin_record(digests, {MODEL: task.files.model})
     session.record.evidence(lab.book.header)
     session.tell(session.started((config.decider,)))
