@@ -235,6 +235,7 @@ class Session:
             objective=bench.objective,
             interleave=config.interleave,
             gap=config.gap,
+            faults=config.faults,
             keep=PoolKeeper(partial(self.record.store.append, POOL), already=len(known)).keep,
             keep_evidence=self.record.evidence,
         )

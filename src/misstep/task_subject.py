@@ -38,6 +38,7 @@ class TaskSubject:
     objective: Objective
     interleave: bool = False
     gap: bool = False
+    faults: bool = True
     keep: Callable[[PoolEntry], None]
     """Writes a pool entry down, before it is tested."""
     keep_evidence: Callable[[Mapping[str, Any]], None]
@@ -75,7 +76,7 @@ class TaskSubject:
     ) -> Finding:
         """The fault of a bug, and the certificate of a bug or a clearance."""
         fault, reason, bound = None, None, known.bound
-        if judgement.verdict is Verdict.BUG:
+        if self.faults and judgement.verdict is Verdict.BUG:
             fault = localise(self.lab, case)
             if known.bound is not bound:  # localising has tightened the bounds
                 judgement = self.panel.judge(case)
