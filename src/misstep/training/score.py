@@ -94,7 +94,9 @@ def chances(table: Counts, *, seed: int, samples: int = 2000) -> Counts:
 
     The same draw is used for all policies. Policies that share the first place share the draw.
     """
-    tasks = table.shape[1]
+    policies, tasks, _ = table.shape
+    if samples == 0:
+        return np.zeros(policies)
     rng = np.random.default_rng(seed)
     draws = rng.multinomial(tasks, np.full(tasks, 1 / tasks), size=samples)
     sums = np.einsum("bt,ptc->bpc", draws, table)

@@ -260,11 +260,15 @@ def rank(
     failed: dict[str, str] | None = None,
     left: int = 0,
     seed: int = 0,
+    samples: int = 2000,
 ) -> Selection:
-    """The ranking by score; ties go to cheaper runs, then to the earlier checkpoint."""
+    """The ranking by score; ties go to cheaper runs, then to the earlier checkpoint.
+
+    `samples` draws of the tasks say how sure it is; none are drawn where it is 0, and all chances are 0 then.
+    """
     table = tabulate(exams, pools)
     points = scores(table.sum(axis=1))
-    sums, odds = grades(table), chances(table, seed=seed)
+    sums, odds = grades(table), chances(table, seed=seed, samples=samples)
     ranked = [
         Ranked(candidate, float(points[at]), sums[at], _total_cost(exams[at]), float(odds[at]))
         for at, candidate in enumerate(candidates)
