@@ -15,6 +15,7 @@ from typing import Any, Self
 
 from misstep.errors import InputError
 from misstep.plugins import option
+from misstep.statistics import CONFIDENCE
 from misstep.support.plain import read_fields, to_plain
 from misstep.support.suggest import did_you_mean
 
@@ -91,6 +92,11 @@ class Config:
     seconds: float | None = option(None, "Time for everything together; no limit by default.")
     memory_mb: int | None = option(None, "Memory for stored states, in MB; no limit by default.")
     seed: int = option(0, "Everything random comes from it: same seed, same result.")
+    confidence: float = option(CONFIDENCE, "How sure statements about the rate of bugs are.")
+    until_width: float | None = option(
+        None,
+        "Stop when the rate is known this closely (0.1: to 10 points), before --pool or --runs is used up.",
+    )
 
     is_safety: bool = field(init=False, repr=False, compare=False, default=False)
     """Whether a JANI model is tested."""
@@ -171,6 +177,9 @@ class Config:
                 continue
             if not (least <= value < _MOST) or math.isnan(value):
                 raise InputError(f"option `{name}` is {value}; it must be at least {least} and below {_MOST}")
+        for name in ("confidence", "until_width"):
+            if (value := getattr(self, name)) is not None and not 0 < value < 1:
+                raise InputError(f"option `{name}` is {value}; it must lie between 0 and 1")
 
 
 TASK_ONLY = frozenset(

@@ -236,6 +236,8 @@ class Session:
             interleave=config.interleave,
             gap=config.gap,
             faults=config.faults,
+            confidence=config.confidence,
+            until_width=config.until_width,
             keep=PoolKeeper(partial(self.record.store.append, POOL), already=len(known)).keep,
             keep_evidence=self.record.evidence,
         )

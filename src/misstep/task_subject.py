@@ -1,6 +1,7 @@
 """A policy on a classical task as a subject of tests: pool states, runs, faults, families, certificates."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +19,8 @@ from misstep.plugins import require
 from misstep.policy import Policy
 from misstep.pool import PoolEntry
 from misstep.record.certificate import make_certificate
-from misstep.subject import Clock, Finding, Tell
+from misstep.statistics import CONFIDENCE, effective_size, rate_bounds, running_bounds
+from misstep.subject import UNTIL_WIDTH, Clock, Finding, Tell
 
 # Pool states that are made before the first of them is tested, unless tests and fuzzing take turns.
 _MADE_AT_ONCE = 500
@@ -39,6 +41,9 @@ class TaskSubject:
     interleave: bool = False
     gap: bool = False
     faults: bool = True
+    confidence: float = CONFIDENCE
+    until_width: float | None = None
+    """The test ends when the bug rate is known this closely."""
     keep: Callable[[PoolEntry], None]
     """Writes a pool entry down, before it is tested."""
     keep_evidence: Callable[[Mapping[str, Any]], None]
@@ -48,6 +53,8 @@ class TaskSubject:
     _guard: Guard | None = field(init=False)
     _kept: set[str] = field(default_factory=set)
     """Names of the evidence that is written already."""
+    _judged: dict[int, tuple[Verdict, int | None]] = field(default_factory=dict)
+    """The verdict on each state so far, and the state that its walk started in."""
 
     def __post_init__(self) -> None:
         if not type(self.objective).__module__.startswith("misstep."):
@@ -62,6 +69,9 @@ class TaskSubject:
         for batch in self._batches(clock, tell):
             for entry, run in self._runs(batch):
                 yield open_case(self.lab, entry, run)
+                if self.until_width is not None and self._is_narrow(self.until_width):
+                    self.lab.limits_hit.add(UNTIL_WIDTH)
+                    return
             if given_up := self._given_up():
                 tell(Warned(text=given_up))
                 self.lab.limits_hit.add("policy")
@@ -82,6 +92,7 @@ class TaskSubject:
                 judgement = self.panel.judge(case)
         if case.run.outcome in _WITHOUT_DECISION:
             reason = reason_of_run(self.policy, case.run)
+        self._judged[case.id] = judgement.verdict, case.entry.parent
         certificate, by_search = None, False
         if judgement.verdict is not Verdict.UNKNOWN:
             certificate, by_search = make_certificate(
@@ -126,8 +137,34 @@ class TaskSubject:
         return tuple(families(self.lab.task, summaries))
 
     def summary(self, bugs: list[tuple[Case, Finding]], /) -> dict[str, Any]:
-        """How varied the bugs are (Table 1 of Steinmetz et al. 2022)."""
-        return {"unique_fact_pairs": share_with_unique_pair([case.state for case, _ in bugs])}
+        """How varied the bugs are (Table 1 of Steinmetz et al. 2022), and between which their rate lies."""
+        states, counts = [case.state for case, _ in bugs], self._counts()
+        is_bug, parents = self._tree()
+        effective = effective_size(is_bug, parents)
+        rate = rate_bounds(*counts, confidence=self.confidence, effective=effective)
+        return {
+            "bug_rate": tuple(rate) if is_bug else None,
+            "confidence": self.confidence,
+            "effective": round(effective, 1) if effective < len(is_bug) else None,
+            "unique_fact_pairs": share_with_unique_pair(states),
+        }
+
+    def _counts(self) -> tuple[int, int, int]:
+        """Bugs, cleared and unknown states."""
+        found = Counter(verdict for verdict, _ in self._judged.values())
+        return found[Verdict.BUG], found[Verdict.CLEARED], found[Verdict.UNKNOWN]
+
+    def _tree(self) -> tuple[dict[int, bool], dict[int, int | None]]:
+        """Which states are bugs, and the states that their walks started in."""
+        is_bug = {id: verdict is Verdict.BUG for id, (verdict, _) in self._judged.items()}
+        return is_bug, {id: parent for id, (_, parent) in self._judged.items()}
+
+    def _is_narrow(self, width: float) -> bool:
+        counts, confidence = self._counts(), self.confidence
+        if running_bounds(*counts, confidence=confidence).width > width:  # nor with what depends left out
+            return False
+        effective = effective_size(*self._tree())
+        return running_bounds(*counts, confidence=confidence, effective=effective).width <= width
 
     def _batches(self, clock: Clock, tell: Tell) -> Iterator[list[PoolEntry]]:
         """The pool in pieces that are tested together."""

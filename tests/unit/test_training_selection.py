@@ -1,6 +1,5 @@
 """Selecting policies: the score against hand-made and brute-force results, resuming, criteria, refusals."""
 
-import itertools
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from misstep.errors import InputError
 from misstep.training.asnet import train_asnet
 from misstep.training.asnet_config import AsnetConfig
 from misstep.training.examiner import ExamConfig, Examiner
-from misstep.training.score import Exam, chances, compare, grades, scores, sign_test, tabulate
+from misstep.training.score import Exam, chances, compare, grades, scores, tabulate
 from misstep.training.selection import AnswerBook, Candidate, Selection, find_candidates, rank, select
 
 FERRY = Path(__file__).parents[1] / "tasks" / "ferry"
@@ -57,17 +56,6 @@ def test_nobody_solves_anything() -> None:
     table = tabulate([[failed()], [failed()]], [5])
     assert scores(table.sum(axis=1)).tolist() == [0.0, 0.0]
     assert chances(table, seed=0).tolist() == [0.5, 0.5]
-
-
-def test_the_sign_test_against_all_coins() -> None:
-    for better, worse in itertools.product(range(6), repeat=2):
-        tosses = better + worse
-        uneven = [
-            heads
-            for heads in map(sum, itertools.product((0, 1), repeat=tosses))
-            if abs(2 * heads - tosses) >= abs(better - worse)
-        ]
-        assert sign_test(better, worse) == pytest.approx(len(uneven) / 2**tosses)
 
 
 def test_chances_against_all_draws() -> None:

@@ -27,7 +27,7 @@ app = App(
 )
 _GROUPS = {
     "Test a policy": ("demo", "test", "safety"),
-    "Look at what was found": ("show", "verify", "replay", "shrink"),
+    "Look at what was found": ("show", "verify", "replay", "shrink", "diff"),
     "Make policies better": ("train", "select"),
     "Use the pieces alone": ("run", "fuzz", "plan", "dominance", "serve"),
     "What is installed": ("doctor", "parts"),

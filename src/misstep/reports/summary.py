@@ -7,7 +7,7 @@ from typing import Any
 
 from misstep.bound import cost_text
 from misstep.events import Family, Finished
-from misstep.explain.words import count_line, counted, does, limit_words
+from misstep.explain.words import count_line, counted, does, limit_words, rate_words
 from misstep.reports.report import Report
 from misstep.reports.text import USUAL_WIDTH, table
 
@@ -34,6 +34,9 @@ def report_json(report: Report) -> dict[str, Any]:
         "families": len(found.families),
         "bug_regions": found.bug_regions,
         "unique_fact_pairs": found.unique_fact_pairs,
+        "bug_rate": found.bug_rate,
+        "confidence": found.confidence,
+        "effective": found.effective,
         "effort": found.effort,
         "seconds": found.seconds,
         "limits_hit": list(found.limits_hit),
@@ -143,6 +146,8 @@ def summary_lines(report: Report) -> list[str]:
         count_line("cleared", found.cleared, f"proven that nothing better exists{by_search}"),
         count_line("unknown", found.unknown, f"neither was proven{failed}"),
     ]
+    if found.bug_rate is not None and found.confidence is not None:
+        lines.append(f"rate      {rate_words(found.bug_rate, found.confidence, things='states', are='bugs')}")
     if found.limits_hit:
         lines.append(f"limits    {'; '.join(map(limit_words, found.limits_hit))}")
     return lines

@@ -22,7 +22,8 @@ from misstep.safety.lab import DeciderOracle, DeciderPart, Fault, ModelCase, Mod
 from misstep.safety.model import SafetyTask, load_model
 from misstep.safety.policy import PolicyFunction, function_policy, policy_part
 from misstep.safety.shield import ShieldReport, measure
-from misstep.subject import Clock, Finding, Tell
+from misstep.statistics import CONFIDENCE, rate_bounds, running_bounds
+from misstep.subject import UNTIL_WIDTH, Clock, Finding, Tell
 
 if TYPE_CHECKING:
     from misstep.session import Session
@@ -50,6 +51,9 @@ class ModelSubject:
     max_steps: int
     seed: int
     shield: bool = False
+    confidence: float = CONFIDENCE
+    until_width: float | None = None
+    """The test ends when the rate of unsafe runs is known this closely."""
     write: Callable[[dict[str, Any]], None] = lambda block: None
     """Keeps evidence; called before the certificates that refer to it are made."""
     panel: Panel[ModelState, ModelCase] = field(init=False)
@@ -82,6 +86,9 @@ class ModelSubject:
             if self.outcomes["failed"] == self.outcomes.total() == _FAILURES:
                 lab.limits_hit.add("policy")
                 return
+            if self.until_width is not None and self._is_narrow(self.until_width):
+                lab.limits_hit.add(UNTIL_WIDTH)
+                break
         if self.shield:
             self._shield = self._behind_shield(starts)
 
@@ -153,7 +160,18 @@ class ModelSubject:
         }
         if self._shield is not None:
             extra["shield"] = asdict(self._shield)
-        return {"extra": extra}
+        if not self.outcomes:
+            return {"extra": extra}
+        rate = rate_bounds(*self._counts(), confidence=self.confidence)
+        return {"extra": extra, "bug_rate": tuple(rate), "confidence": self.confidence}
+
+    def _counts(self) -> tuple[int, int, int]:
+        """Unsafe runs, other runs, and runs in which the policy failed to answer."""
+        unsafe, failed = self.outcomes["unsafe"], self.outcomes["failed"]
+        return unsafe, self.outcomes.total() - unsafe - failed, failed
+
+    def _is_narrow(self, width: float) -> bool:
+        return running_bounds(*self._counts(), confidence=self.confidence).width <= width
 
     def _run(self, start: int, tell: Tell) -> tuple[str, list[int]]:
         """A run, with its outcome in words that do not depend on the fuzzer."""
@@ -239,6 +257,8 @@ def open_model(session: "Session", budget: Budget) -> ModelSubject:
         max_steps=config.longest_run,
         seed=config.seed,
         shield=config.shield,
+        confidence=config.confidence,
+        until_width=config.until_width,
         write=session.record.evidence,
     )
 

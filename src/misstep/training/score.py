@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from misstep.statistics import sign_test
 
 Counts: TypeAlias = NDArray[np.float64]
 
@@ -123,10 +124,3 @@ def compare(table: Counts, first: int, second: int) -> Comparison:
     difference = points[first] - points[second]
     better, worse = int((difference > 1e-9).sum()), int((difference < -1e-9).sum())
     return Comparison(better, worse, table.shape[1] - better - worse, sign_test(better, worse))
-
-
-def sign_test(better: int, worse: int) -> float:
-    """The chance that fair coins split at least as unevenly, in either direction."""
-    tosses = better + worse
-    tail = sum(comb(tosses, heads) for heads in range(max(better, worse), tosses + 1))
-    return min(1.0, 2.0 * tail / float(2**tosses))
