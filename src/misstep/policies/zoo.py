@@ -20,22 +20,22 @@ class Zoo:
 
     def bind(self, task: Task, /) -> Policy:
         """The policy on this task; PolicyError where it was trained on another domain."""
-        with _opened(self.name) as part:
+        with self.opened() as part:
             return part.bind(task)
+
+    @contextmanager
+    def opened(self) -> Iterator[PolicyPart]:
+        """The part behind the name; its file may be gone afterwards."""
+        known = zoo_files()
+        if self.name not in known:
+            hint = did_you_mean(self.name, known) or f"there are: {', '.join(known)}"
+            raise InputError(f"policy `zoo:{self.name}`: no policy of this name comes with misstep; {hint}")
+        kind = known[self.name].split(".")[1]
+        with as_file(files("misstep") / "bundled" / "zoo" / known[self.name]) as path:
+            yield make_policy_part(f"{kind}:{path}")
 
 
 def zoo_files() -> dict[str, str]:
     """The bundled policies by name. Files are called NAME.KIND.EXTENSION, KIND being that of the policy."""
     found = sorted(entry.name for entry in (files("misstep") / "bundled" / "zoo").iterdir())
     return {file.partition(".")[0]: file for file in found}
-
-
-@contextmanager
-def _opened(name: str) -> Iterator[PolicyPart]:
-    known = zoo_files()
-    if name not in known:
-        hint = did_you_mean(name, known) or f"there are: {', '.join(known)}"
-        raise InputError(f"policy `zoo:{name}`: no policy of this name comes with misstep; {hint}")
-    kind = known[name].split(".")[1]
-    with as_file(files("misstep") / "bundled" / "zoo" / known[name]) as path:
-        yield make_policy_part(f"{kind}:{path}")

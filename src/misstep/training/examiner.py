@@ -38,7 +38,7 @@ class ExamConfig:
     """Pool states of a task."""
     seed: int = 0
     teacher: str = "greedy"
-    """Makes the plans that policies are held against, once for every pool state."""
+    """Makes the plans that policies are held against, once for every pool state; `A+B`: the better plan."""
     expansions: int = 1000
     """What it may expand for one state."""
     oracle: tuple[str, ...] = ()
@@ -90,11 +90,11 @@ class Examiner:
     folder: Path
     tasks: list[ValidationTask] = field(default_factory=list)
     _oracles: Sequence[OraclePart] = field(init=False)
-    _teacher: Teacher = field(init=False)
+    _teachers: Sequence[Teacher] = field(init=False)
 
     def __post_init__(self) -> None:
         self._oracles = make_oracles(self.config.oracle) if self.config.oracle else []
-        self._teacher = make_part("teacher", self.config.teacher)
+        self._teachers = [make_part("teacher", name) for name in self.config.teacher.split("+")]
         try:
             (self.folder / "pools").mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -139,15 +139,29 @@ class Examiner:
     def _plan(self, task: Task, state: State) -> list[str] | None:
         if task.is_goal(state):
             return []
-        answer = self._teacher.answer(task, state, max_expansions=self.config.expansions)
-        return None if answer.plan is None else [action.name for action in replayed(task, state, answer.plan)]
+        plans = []
+        for teacher in self._teachers:
+            answer = teacher.answer(task, state, max_expansions=self.config.expansions)
+            if answer.plan is not None:
+                plans.append(replayed(task, state, answer.plan))
+            if answer.optimal and plans:
+                break
+        best = min(plans, key=lambda plan: sum(action.cost for action in plan), default=None)
+        return None if best is None else [action.name for action in best]
 
     def exam(
-        self, policy: str, at: int, *, part: PolicyPart | None = None, budget: Budget | None = None
+        self,
+        policy: str,
+        at: int,
+        *,
+        part: PolicyPart | None = None,
+        whole: bool = False,
+        budget: Budget | None = None,
     ) -> Exam | None:
         """One policy on one task; None where the time was up before the pool was tested.
 
-        Where the initial state is not solved the pool is not looked at: the task is out of the policy's range.
+        Where the initial state is not solved the pool is looked at only if the `whole` is wanted: the task is
+        out of the policy's range, as the paper says.
         """
         validation = self.tasks[at]
         config = Config(
@@ -163,7 +177,8 @@ class Examiner:
         given: list[OraclePart] = [GivenPlans(validation.plans), *self._oracles]
         bench = set_up(config, Budget(), task=task, policy=part, parts={"oracle": given})
         [run] = bench.graph.run(task.batch([task.initial_state]), max_steps=self.config.max_steps)
-        if run.outcome != "solved":
+        initial = float(run.spent) if run.outcome == "solved" else None
+        if initial is None and not whole:
             return Exam(validation.name, None)
         session = Session(config, task=task, policy=bench.policy, parts={"oracle": given})
         last: dict[int, Judged] = {}
@@ -175,7 +190,7 @@ class Examiner:
         judged = [last[number] for number in sorted(last)]
         return Exam(
             validation.name,
-            float(run.spent),
+            initial,
             tuple(event.cost.hi if event.outcome == "solved" else None for event in judged),
             tuple(event.verdict is Verdict.BUG for event in judged),
         )

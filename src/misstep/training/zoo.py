@@ -68,6 +68,7 @@ def train(name: str, out: Path) -> TrainingResult:
         perfect_epochs=4,
         max_states=50_000,
         max_samples=4000,
+        threads=1,
     )
     return train_asnet(
         problems(name, recipe.training, recipe.per_size, _TRAINING_SEED),
