@@ -28,7 +28,7 @@ app = App(
 _GROUPS = {
     "Test a policy": ("demo", "test", "safety"),
     "Look at what was found": ("show", "verify", "replay", "shrink", "diff"),
-    "Make policies better": ("train", "select", "retrain"),
+    "Make policies better": ("train", "select", "retrain", "scale"),
     "Use the pieces alone": ("run", "fuzz", "plan", "dominance", "serve"),
     "What is installed": ("doctor", "parts"),
 }

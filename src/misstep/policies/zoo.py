@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from importlib.resources import as_file, files
 
 from misstep.errors import InputError
-from misstep.plugins import make_policy_part
+from misstep.plugins import make_policy_part, part_class
 from misstep.policy import Policy, PolicyPart
 from misstep.support.suggest import did_you_mean
 from misstep.task import Task
@@ -14,9 +14,18 @@ from misstep.task import Task
 
 @dataclass(frozen=True)
 class Zoo:
-    """A trained policy that comes with misstep: `courier`, for the tasks of the bundled courier domain."""
+    """A trained policy that comes with misstep: `courier` (linear), or an ASNet for a bundled domain:
+    `blocks`, `ferry`, `gripper`, `logistics`, `miconic`, `satellite`, `spanner`, `transport`, `visitall`."""
 
     name: str = field(metadata={"help": "which one"})
+
+    @property
+    def unit_cost(self) -> bool:
+        """Whether the policy behind the name was made for unit costs."""
+        file = zoo_files().get(self.name)
+        return file is not None and bool(
+            getattr(part_class("policy", file.split(".")[1]), "unit_cost", False)
+        )
 
     def bind(self, task: Task, /) -> Policy:
         """The policy on this task; PolicyError where it was trained on another domain."""
