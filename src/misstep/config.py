@@ -52,6 +52,7 @@ class Config:
     )
     interleave: bool = option(False, "Test each state as soon as it is in the pool.")
     gap: bool = option(False, "Go on with known bugs to prove larger gaps.")
+    faults: bool = option(True, "Single out the decision at fault in every bug, by searches if need be.")
     unit_cost: bool = option(False, "Strip action costs before translation: every action costs 1.")
     recheck: bool = option(True, "Ask some states twice to notice policies that are random.")
     isolate: bool | None = option(
@@ -193,7 +194,7 @@ class Config:
 
 
 TASK_ONLY = frozenset(
-    "domain problem pool_file bias oracle objective interleave gap unit_cost recheck pool".split()
+    "domain problem pool_file bias oracle objective interleave gap faults unit_cost recheck pool".split()
 )
 """Options that only tests on classical tasks understand."""
 MODEL_ONLY = frozenset(

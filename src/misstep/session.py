@@ -281,6 +281,7 @@ class Session:
             interleave=config.interleave,
             gap=config.gap,
             recheck=config.recheck,
+            faults=config.faults,
             confidence=config.confidence,
             until_width=config.until_width,
             keep=PoolKeeper(partial(self.record.store.append, POOL), already=len(known)).keep,

@@ -68,16 +68,22 @@ def expand(config: Config, problems: list[Path]) -> list[Config]:
     """One configuration a problem; directories stand for the problems in them."""
     if not problems and config.problem is not None and config.problem.is_dir():
         problems = [config.problem]
+    found = problem_files(config.domain, problems)
+    if len(found) > 1 and config.pool_file is not None:
+        raise InputError("--pool-file holds states of one task; give one problem")
+    return [config.replace(problem=problem) for problem in found] or [config]
+
+
+def problem_files(domain: Path | None, problems: list[Path]) -> list[Path]:
+    """The files; a directory stands for the problems in it, without the domain's file."""
     found: list[Path] = []
     for problem in problems:
         if not problem.is_dir():
             found.append(problem)
             continue
-        own = "" if config.domain is None else config.domain.name
+        own = "" if domain is None else domain.name
         inside = sorted(path for path in problem.glob("*.pddl") if path.name != own)
         if not inside:
             raise InputError(f"{problem}: there is no problem (*.pddl) in this directory")
         found += inside
-    if len(found) > 1 and config.pool_file is not None:
-        raise InputError("--pool-file holds states of one task; give one problem")
-    return [config.replace(problem=problem) for problem in found] or [config]
+    return found

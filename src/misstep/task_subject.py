@@ -42,6 +42,7 @@ class TaskSubject:
     interleave: bool = False
     gap: bool = False
     recheck: bool = True
+    faults: bool = True
     confidence: float = CONFIDENCE
     until_width: float | None = None
     """The test ends when the bug rate is known this closely."""
@@ -93,7 +94,7 @@ class TaskSubject:
     ) -> Finding:
         """The fault of a bug, and the certificate of a bug or a clearance."""
         fault, reason, bound = None, None, known.bound
-        if judgement.verdict is Verdict.BUG:
+        if self.faults and judgement.verdict is Verdict.BUG:
             fault = localise(self.lab, case)
             if known.bound is not bound:  # localising has tightened the bounds
                 judgement = self.panel.judge(case)

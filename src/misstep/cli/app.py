@@ -28,7 +28,8 @@ app = App(
 _GROUPS = {
     "Test a policy": ("demo", "test", "safety"),
     "Look at what was found": ("show", "report", "verify", "replay", "shrink", "diff"),
-    "Use the pieces alone": ("run", "fuzz", "plan", "dominance", "train", "serve"),
+    "Make policies better": ("train", "select", "retrain", "scale"),
+    "Use the pieces alone": ("run", "fuzz", "plan", "dominance", "serve"),
     "What is installed": ("doctor", "parts"),
 }
 for _order, (_title, _names) in enumerate(_GROUPS.items()):
