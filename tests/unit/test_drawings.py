@@ -65,7 +65,9 @@ def test_scenes_are_sound(given: PddlTask) -> None:
     points = [(place.x, place.y) for place in scene.places]
     if scene.layout in ("grid", "map"):
         assert len(set(points)) == len(points)
-    assert {edge.start for edge in scene.edges} | {edge.end for edge in scene.edges} <= set(range(len(points)))
+    assert {edge.start for edge in scene.edges} | {edge.end for edge in scene.edges} <= set(
+        range(len(points))
+    )
 
 
 def test_vans_are_at_places_and_parcels_in_vans() -> None:
