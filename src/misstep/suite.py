@@ -52,7 +52,9 @@ class Suite:
         end = None if seconds is None else time.perf_counter() + seconds
         for number, config in enumerate(self.configs):
             if end is not None:
-                left, others = max(0.0, end - time.perf_counter()), len(self.configs) - number
+                left = max(0.0, end - time.perf_counter())
+                # Those that are not begun yet, and those that the other workers are busy with meanwhile.
+                others = len(self.configs) - number + min(number, self.jobs - 1)
                 share = left * min(self.jobs, others) / others
                 config = config.replace(
                     seconds=share if share >= _LEAST_SECONDS else min(left, _LEAST_SECONDS)

@@ -27,7 +27,7 @@ DEADLY = """
 import os, signal
 
 def deadly(state):
-    if "(at red depot)" in state.facts and "(at blue depot)" in state.facts:
+    if "mill.pddl" in str(state.task.source):
         os.kill(os.getpid(), signal.SIGKILL)
     return min(state.task.applicable(state), key=str)
 """
@@ -89,8 +89,6 @@ def test_the_same_whatever_the_number_of_jobs(folder: Path) -> None:
 
 def test_a_killed_worker_costs_one_problem(folder: Path) -> None:
     (folder / "deadly.py").write_text(DEADLY)
-    text = COURIER[1].read_text().replace("(at blue harbour)", "(at blue depot)")
-    (folder / "problems" / "mill.pddl").write_text(text)
     policy = ("--policy", f"python:{folder / 'deadly.py'}:deadly", "--pool", "1")
     options = (*policy, "--jobs", "2", "--json", "--out", folder / "out")
     ended = misstep("test", COURIER[0], folder / "problems", *options, timeout=120)
@@ -128,7 +126,7 @@ def test_interrupted(folder: Path, who: str) -> None:
     for log in logs:
         last = read_lines(log)[-1]
         assert last["event"] == "finished" and "interrupted" in last["limits_hit"] and last["tested"]
-    assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
+    wait_until(lambda: not any(map(_is_alive, workers)))
 
 
 def test_workers_do_not_outlive_a_killed_parent(folder: Path) -> None:
@@ -141,7 +139,7 @@ def test_workers_do_not_outlive_a_killed_parent(folder: Path) -> None:
     workers = family_of(process.pid)
     process.kill()
     process.wait()
-    wait_until(lambda: not any(_is_alive(worker) for worker in workers))
+    wait_until(lambda: not any(map(_is_alive, workers)))
 
 
 def _is_alive(process: int) -> bool:
@@ -149,13 +147,3 @@ def _is_alive(process: int) -> bool:
         return (Path(f"/proc/{process}") / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
-
-
-def test_time_is_shared(folder: Path) -> None:
-    (folder / "slow.py").write_text(SLOW)
-    (folder / "problems" / "broken.pddl").unlink()
-    policy = ("--policy", f"python:{folder / 'slow.py'}:slow", "--pool", "1000", "--seconds", "12")
-    options = (*policy, "--jobs", "2", "--json", "--out", folder / "out")
-    ended = misstep("test", COURIER[0], folder / "problems", *options, timeout=120)
-    assert all("seconds" in task["limits_hit"] for task in ended.json["tasks"][:2])
-    assert ended.json["total"]["not_tested"] == 0

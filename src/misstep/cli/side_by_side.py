@@ -40,15 +40,18 @@ class _Problem:
             self.events.append(told.event)
         if told.is_done:
             self.is_done, self.error = True, told.error
-            if told.error is not None and self.tally.finished is None:
-                config = self.config
-                if self.tally.started is None:
-                    self.tally.add(
-                        Started(
-                            task=config.subject, policy=config.policy, seed=config.seed, oracles=config.oracle
-                        )
-                    )
-                self.tally.add(Finished(**self.tally.counts(), extra={"error": told.error}))
+            if told.error is not None:
+                self._complete(told.error)
+
+    def _complete(self, error: str) -> None:
+        """What a worker that died, or could not begin, did not tell."""
+        tally, config = self.tally, self.config
+        if tally.started is None:
+            tally.add(
+                Started(task=config.subject, policy=config.policy, seed=config.seed, oracles=config.oracle)
+            )
+        if tally.finished is None:
+            tally.add(Finished(**tally.counts(), extra={"error": error}))
 
     def report(self) -> Report:
         record = Record.in_memory() if self.path is None else Record(DirectoryStore(self.path))
