@@ -50,14 +50,14 @@ class FaultyDisk(Disk):
     _new: set[Path] = field(default_factory=set)
     """Files whose place in their directory is not on the disk."""
 
-    def _count(self) -> bool:
+    def _count(self, *, can_be_half: bool = False) -> bool:
         """Whether this operation is cut short; raises the fault."""
         self.operations += 1
         if self.operations != self.fails_at:
             return False
-        if self.fault is not None:
-            raise self.fault()
-        return True
+        if self.fault is None and can_be_half:
+            return True
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) if self.fault is None else self.fault()
 
     def open_log(self, path: Path, *, exclusive: bool) -> int:
         self._count()
@@ -69,7 +69,7 @@ class FaultyDisk(Disk):
         return descriptor
 
     def put(self, descriptor: int, data: bytes) -> int:
-        if self._count():
+        if self._count(can_be_half=True):
             super().put(descriptor, data[: len(data) // 2])
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return super().put(descriptor, data)

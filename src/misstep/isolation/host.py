@@ -64,7 +64,7 @@ class Host:
         self, service: Service, *, memory_mb: float | None = None, budget: Budget | None = None
     ) -> dict[str, Any]:
         """Opens the service; what it says about itself. Raises what opening raises, and LimitReached."""
-        self._opened = pickle.dumps((sys.path, memory_mb, service))
+        self._opened = pickle.dumps((sys.path, memory_mb, pickle.dumps(service)))
         self._is_opened = False
         return self._start_worker(budget)
 

@@ -79,7 +79,8 @@ class Keeper:
 
     def _obey(self, kind: bytes, data: bytes) -> None:
         if kind == OPEN:
-            sys.path[:], self.memory_mb, self.service = pickle.loads(data)
+            sys.path[:], self.memory_mb, service = pickle.loads(data)
+            self.service = pickle.loads(service)
         if kind in (OPEN, AGAIN):
             self._fork()
         elif kind == KILL and self.child is not None:
