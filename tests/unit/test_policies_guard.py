@@ -418,12 +418,7 @@ def test_wrong_use(task: Task) -> None:
 def test_the_worker_ends_with_its_guard(task: Task, states: Any) -> None:
     guard = Guard(first_applicable(task), task)
     guard(states)
-<<<<<<< HEAD
-    asker: Any = guard._asker
-    worker = asker._thread
-=======
     worker: Any = vars(guard._asker)["_thread"]
->>>>>>> isolation
     assert worker.is_alive()
     del guard
     worker.join(timeout=10)
