@@ -3,8 +3,8 @@
     python -m benchmarks.select_ipc23 --out results --domains blocksworld spanner satellite
 
 Trains the published loop for 64 epochs without an early end on the first 20 tasks of training/easy, selects on
-every second of the others, and compares the choices on testing/easy: solved tasks, and the share of bugs among
-pool states of the tasks that all choices solve. What is finished is not done again.
+every second of the others (--every), and compares the choices on testing/easy: solved tasks, and the share of
+bugs among pool states of the tasks that both `pi-test` and `solved` solve. What is finished is not done again.
 """
 
 import argparse
@@ -40,9 +40,9 @@ def train(domain: Path, out: Path, seed: int, seconds: float) -> None:
     train_asnet(load_all(domain, problems), (), config, out=out, max_seconds=seconds)
 
 
-def choose(domain: Path, out: Path, pool: int) -> Selection:
+def choose(domain: Path, out: Path, pool: int, every: int) -> Selection:
     problems = sorted((domain / "training" / "easy").glob("*.pddl"))[NUM_TRAINING:]
-    examiner, book = examiner_of(domain, problems[::2], out / "validation", pool)
+    examiner, book = examiner_of(domain, problems[::every], out / "validation", pool)
     try:
         return select(find_candidates(out), examiner, book)
     finally:
@@ -66,8 +66,8 @@ def test(domain: Path, out: Path, pool: int, chosen: list[Candidate]) -> list[li
     return results
 
 
-def row(domain: Path, out: Path, pool: int) -> dict[str, object]:
-    found = choose(domain, out, pool)
+def row(domain: Path, out: Path, pool: int, every: int) -> dict[str, object]:
+    found = choose(domain, out, pool, every)
     names = list(found.choices)
     exams = test(domain, out, pool, [found.choices[name].candidate for name in names])
     shared = [at for at in range(len(exams[0])) if all(each[at].initial is not None for each in exams[:2])]
@@ -97,6 +97,9 @@ def main() -> int:
     parser.add_argument("--domains", nargs="+", default=["blocksworld", "spanner", "satellite"])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--pool", type=int, default=25)
+    parser.add_argument(
+        "--every", type=int, default=2, help="each so manieth of the others is for validation"
+    )
     parser.add_argument("--seconds", type=float, default=600)
     options = parser.parse_args()
     data = data_folder()
@@ -108,7 +111,9 @@ def main() -> int:
         file = options.out / f"{name}.json"
         if not file.is_file():
             train(folder, out, options.seed, options.seconds)
-            file.write_text(json.dumps(row(folder, out, options.pool)) + "\n", encoding="utf-8")
+            file.write_text(
+                json.dumps(row(folder, out, options.pool, options.every)) + "\n", encoding="utf-8"
+            )
         print(file.read_text(encoding="utf-8").strip(), flush=True)
     return 0
 

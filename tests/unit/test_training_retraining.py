@@ -18,7 +18,7 @@ from misstep.training.retraining import RetrainConfig, Round, retrain
 from misstep.training.score import Exam
 from misstep.training.standing import change, standing
 
-QUICK = RetrainConfig(rounds=2, pool=12, epochs=1, batches=40, threads=1)
+QUICK = RetrainConfig(rounds=2, pool=12, epochs=1, batches=20, max_samples=300, threads=1)
 
 
 def problems(*sizes: int, seed: int) -> list[misstep.Task]:
@@ -45,7 +45,7 @@ def test_bugs_are_learned_and_fewer_remain(
     model: AsnetModel, tasks: list[misstep.Task], tmp_path: Path
 ) -> None:
     heard: list[Round] = []
-    config = replace(QUICK, rounds=3, batches=200, rate=3e-3)
+    config = replace(QUICK, batches=150, rate=3e-3)
     result = retrain(
         model, tasks, problems(4, seed=20), problems(5, seed=50), config, out=tmp_path, progress=heard.append
     )

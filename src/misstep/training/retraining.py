@@ -188,7 +188,7 @@ class _Loop:
             )
 
     def _examiner(self, name: str, tasks: Sequence[Task], *, seed: int) -> Examiner:
-        exam = ExamConfig(pool=self.config.pool, seed=seed, teacher="astar+greedy", expansions=3000)
+        exam = ExamConfig(pool=self.config.pool, seed=seed, teacher="astar+greedy", expansions=1000)
         examiner = Examiner(exam, self.out / name)
         for number, task in enumerate(tasks):
             examiner.add(task, name=f"task-{number}")

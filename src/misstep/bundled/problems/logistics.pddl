@@ -6,7 +6,7 @@
     c1-p2 c2-p2 c3-p2 - place
     t-c1 t-c2 t-c3 - truck
     plane1 - plane
-    parcel1 parcel2 parcel3 parcel4 - parcel
+    parcel1 parcel2 parcel3 - parcel
   )
   (:init
     (part-of c1-p1 c1)
@@ -18,15 +18,13 @@
     (at t-c1 c1-p1)
     (at t-c2 c2-p1)
     (at t-c3 c3-p2)
-    (at plane1 c1-p1)
+    (at plane1 c2-p1)
     (at parcel1 c3-p2)
-    (at parcel2 c3-p1)
-    (at parcel3 c1-p2)
-    (at parcel4 c1-p2)
+    (at parcel2 c3-p2)
+    (at parcel3 c3-p2)
   )
   (:goal (and
-    (at parcel1 c3-p1)
-    (at parcel2 c3-p2)
-    (at parcel3 c2-p2)
-    (at parcel4 c3-p2)
+    (at parcel1 c2-p2)
+    (at parcel2 c1-p1)
+    (at parcel3 c1-p2)
   )))
