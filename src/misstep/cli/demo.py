@@ -37,18 +37,12 @@ def demo(
 ) -> int:
     """Test a small trained policy on a bundled task: two vans, three parcels, roads of different length.
 
-    <<<<<<< HEAD
-        Finds states in which the policy does worse than is possible, shows what would be better, checks every
-        proof again, and writes a report for the browser. Bugs are what a demo is for: the exit code is 0, where
-        `misstep test` would end with 1.
-    =======
-        With a name an ASNet of the zoo is tested instead, on the problem that comes with it.
+    Finds states in which the policy does worse than is possible, shows what would be better, checks every
+    proof again, and writes a report for the browser. Bugs are what a demo is for: the exit code is 0, where
+    `misstep test` would end with 1. With a name an ASNet of the zoo is tested instead, on the problem that
+    comes with it.
 
-        Finds states in which the policy does worse than is possible, shows what would be better, and checks every
-        proof again. Bugs are what a demo is for: the exit code is 0, where `misstep test` would end with 1.
-    >>>>>>> select
-
-        Example: misstep demo gripper
+    Example: misstep demo gripper
     """
     from misstep.cli.testing import run_session
     from misstep.config import Config
