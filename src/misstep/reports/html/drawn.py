@@ -18,7 +18,9 @@ def drawn_scene(task: Task, drawing: Drawing | None) -> Scene:
     with blaming("drawing", chosen, f"drawing {task.name}"):
         scene = chosen.scene(task, usual)
     if (problem := _problem(scene)) is not None:
-        raise PartError(f"{part_label('drawing', chosen)} {problem}; tell its authors, or use --drawing rules")
+        raise PartError(
+            f"{part_label('drawing', chosen)} {problem}; tell its authors, or use --drawing rules"
+        )
     return scene
 
 
