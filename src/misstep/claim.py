@@ -1,7 +1,7 @@
 """Claims: bounds on the best achievable value of a state, each with evidence that can be checked."""
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -155,14 +155,6 @@ class Found(Protocol):
     def plan(self) -> list[Action]:
         """Empty without one."""
         ...
-
-
-def search_claims(state: State, found: Found, search: str, oracle: str) -> Iterator[Claim[State]]:
-    """The plan and the lower bound that a search found."""
-    if found.outcome == "solved":
-        yield plan_claim(state, found.plan, oracle)
-    if found.lower_bound > 0:
-        yield search_claim(state, found.lower_bound, search, found.expanded, oracle)
 
 
 def search_claim(state: State, lower_bound: float, search: str, expanded: int, oracle: str) -> Claim[State]:

@@ -19,7 +19,7 @@ from misstep.statistics import CONFIDENCE
 from misstep.support.plain import read_fields, to_plain
 from misstep.support.suggest import did_you_mean
 
-DEFAULT_ORACLE = "landmarks+planner:astar:lmcut,effort=5e6+improve/ehc+lookahead"
+DEFAULT_ORACLE = "landmarks+abstraction+dead-ends+greedy+improve/ehc+planner:astar:lmcut,effort=2e7+lookahead"
 _MOST = 2**31
 
 

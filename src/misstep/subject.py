@@ -65,6 +65,11 @@ class Subject(Protocol[CaseT]):
         """Where the policy's time is counted."""
         ...
 
+    @property
+    def size(self) -> int:
+        """How many cases there will be at most."""
+        ...
+
     def cases(self, clock: Clock, tell: Tell, /) -> Iterator[CaseT]:
         """Fuzzes and runs the policy, slice by slice; what happens meanwhile is told as events."""
         ...

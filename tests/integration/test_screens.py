@@ -50,7 +50,7 @@ SCREENS: dict[str, tuple[str, ...]] = {
     "show": ("show", "record"),
     "show-loop": ("show", "record", "9"),
     "show-cost": ("show", "record", "25"),
-    "show-no-fault": ("show", "record", "0"),
+    "show-first-step": ("show", "record", "0"),
     "replay": ("replay", "record"),
     "replay-bug": ("replay", "record", "9"),
     "replay-changed": ("replay", "record", "9", "--policy", "heuristic:ff"),

@@ -194,6 +194,11 @@ class Record:
         else:
             store.append(EVENTS, line)
 
+    def keep(self, answers: Sequence[Mapping[str, Any]]) -> None:
+        """Writes what oracles said, for a test that goes on later."""
+        for answer in answers:
+            self.store.append(ANSWERS, answer)
+
     def bug(self, name: str, certificate: Mapping[str, Any]) -> None:
         """Writes the certificate of a bug."""
         self.store.write(f"{BUGS}/{name}.json", json.dumps(certificate, indent=1) + "\n")

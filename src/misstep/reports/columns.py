@@ -42,7 +42,10 @@ class Row:
 
 
 def side_by_side(comparison: Comparison, width: int) -> list[str]:
-    """Both courses in at most `width` columns: `>` marks the misstep, `+ | +` the steps of a loop."""
+    """Both courses in at most `width` columns.
+
+    `>` marks the misstep, or all steps that it may be; `+ | +` marks the steps of a loop.
+    """
     left, right = _policy_cells(comparison), _better_cells(comparison.better)
     if width < _TWO_COLUMNS:
         return _stacked(comparison, left, right, width)
@@ -76,7 +79,8 @@ def _steps(course: Course) -> list[Cell]:
 
 def _marks(comparison: Comparison, at: int) -> str:
     """The loop's bracket and the mark of the misstep; without a loop there is no room for a bracket."""
-    misstep = ">" if at == comparison.step else " "
+    step, until = comparison.step, comparison.until
+    misstep = ">" if step is not None and until is not None and step <= at < until else " "
     first, last = comparison.back_to, len(comparison.policy.actions) - 1
     if first is None:
         return misstep

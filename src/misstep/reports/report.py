@@ -210,6 +210,7 @@ class Report:
                 "gap_hi": event.gap.hi,
                 "oracle": event.oracle,
                 "fault_step": None if event.fault is None else event.fault.step,
+                "fault_until": None if event.fault is None else event.fault.until,
                 "fault_action": None if event.fault is None else event.fault.action,
                 "by_search": event.by_search,
             }

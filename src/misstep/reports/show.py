@@ -96,8 +96,7 @@ def _misstep(comparison: Comparison, width: int) -> list[str]:
         lines = ["Misstep: no single decision could be proven to be wrong."]
         where = f"  It starts where (what the better way needs{others}):"
     else:
-        taken, better = _decision(comparison, comparison.step)
-        lines = filled(f"Misstep: step {comparison.step + 1}, {taken} instead of {better}", width)
+        lines = filled(f"Misstep: {_where(comparison, comparison.step)}", width)
         where = f"  It happens where (what the better way needs{others}):"
     lines += [*filled(where, width), *listed(facts or ["nothing at all"], width)]
     if (differences := comparison.differences) is not None:
@@ -110,6 +109,13 @@ _DIFFERENCES = (
     "  True only after the policy's action:",
     "  True only after the better action:",
 )
+
+
+def _where(comparison: Comparison, step: int) -> str:
+    if not comparison.is_single:
+        return f"one of steps {step + 1} to {comparison.until}; which one could not be proven"
+    taken, better = _decision(comparison, step)
+    return f"step {step + 1}, {taken} instead of {better}"
 
 
 def _decision(comparison: Comparison, step: int) -> tuple[str, str]:
@@ -137,15 +143,16 @@ def proof(comparison: Comparison, certificate: dict[str, Any]) -> str:
 
 
 def _proof_of_fault(comparison: Comparison, fault: dict[str, Any] | None) -> str:
-    if fault is None or comparison.step is None or comparison.step >= len(comparison.policy.actions):
+    if fault is None or comparison.step is None or comparison.until is None or fault["lower"] is None:
         return ""
-    lower, step = fault.get("lower") or {}, comparison.step
+    lower, step = fault["lower"], comparison.step
     enough = sum(action.cost for action in comparison.better.actions[step:])
-    value = lower.get("value")
+    value = lower.get("bound") if lower.get("kind") == "frontier" else lower.get("value")
     by_search = (
         " (a search says so, which the checker has to believe)" if lower.get("kind") == "search" else ""
     )
     if value is None:
         return f" After the misstep the goal is out of reach{by_search}."
-    least = comparison.policy.actions[step].cost + value
-    return f" With the misstep {least} or more has to be paid from there, without it {enough}{by_search}."
+    least = sum(action.cost for action in comparison.policy.actions[step : comparison.until]) + value
+    said = "With the misstep" if comparison.is_single else "As the policy goes on"
+    return f" {said} {least} or more has to be paid from there, without it {enough}{by_search}."

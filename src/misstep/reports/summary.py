@@ -122,9 +122,9 @@ def _how_bad(report: Report, kind: Kind) -> str:
 def _at_fault(report: Report, kind: Kind) -> str:
     judged = report.tally.judged.get(kind.representative)
     fault = None if judged is None else judged.fault
-    if fault is None and kind.schema is None:
+    if kind.schema is None and (fault is None or not fault.is_single):
         return "no single decision could be proven to be wrong"
-    if fault is None:
+    if fault is None or not fault.is_single:
         return f"the first wrong decision is {kind.schema}"
     better = "" if fault.better is None else f" instead of {fault.better}"
     return f"misstep: {fault.action or 'no action'}{better}"

@@ -4,7 +4,7 @@ Results go to standard output, progress and warnings to standard error.
 """
 
 from misstep.bound import cost_text
-from misstep.events import Event, Judged, PoolGrown, Ran, Started, Warned
+from misstep.events import Event, Judged, Misstep, PoolGrown, Ran, Started, Warned
 from misstep.explain.words import does
 from misstep.judge import Verdict
 from misstep.reports.report import Report
@@ -70,8 +70,7 @@ class Terminal:
         is_said = bug.oracle not in (None, "fault") and bug.outcome != "unsafe"
         lines = [f"bug {bug.id}: {_found(bug)}" + (f" (oracle: {bug.oracle})" if is_said else "")]
         if bug.fault is not None:
-            instead = "" if bug.fault.better is None else f" instead of {bug.fault.better}"
-            lines.append(f"  misstep: step {bug.fault.step + 1}, {bug.fault.action or 'no action'}{instead}")
+            lines.append(f"  misstep: {_misstep(bug.fault)}")
         if bug.reason is not None:
             lines.append(f"  reason: {bug.reason}")
         if self._bugs == _SHOWN:
@@ -87,6 +86,13 @@ class Terminal:
         words += [f"tested {counts['tested']}", f"bugs {counts['bugs']}"]
         words += [f"cleared {counts['cleared']}", f"unknown {counts['unknown']}"]
         return " · ".join(words)
+
+
+def _misstep(fault: Misstep) -> str:
+    if not fault.is_single:
+        return f"one of steps {fault.step + 1} to {fault.until}"
+    instead = "" if fault.better is None else f" instead of {fault.better}"
+    return f"step {fault.step + 1}, {fault.action or 'no action'}{instead}"
 
 
 def _found(bug: Judged) -> str:

@@ -68,6 +68,11 @@ class ModelSubject:
         objective = make_part("objective", "quantitative")  # safe costs nothing, unsafe costs infinity
         self.panel = Panel(self.lab, [(self.lab.name, DeciderOracle(self.lab))], objective=objective)
 
+    @property
+    def size(self) -> int:
+        """An unsafe run is worth a case or more; that there are more is of no matter to one decider."""
+        return self.runs
+
     def cases(self, clock: Clock, tell: Tell, /) -> Iterator[ModelCase]:
         """Draws runs of the policy; the states of unsafe ones that were no case before."""
         lab, rng = self.lab, random.Random(self.seed)
