@@ -191,6 +191,8 @@ MODEL_ONLY = frozenset(
     "box_points outcome_mode filter runs decider radius horizon start_states shield".split()
 )
 """Options that only tests on JANI models understand."""
+AROUND = frozenset(("fail", "jobs", "junit", "corpus"))
+"""What may stand in an options file beside the fields of a configuration: what commands do around tests."""
 _PATHS = ("domain", "problem", "model", "pool_file", "properties")
 _LEAST = {
     "pool": 1,
@@ -208,6 +210,15 @@ _LEAST = {
 
 def read_table(file: str | Path) -> dict[str, Any]:
     """The options in a TOML file as they stand there; they may need others to make sense."""
+    return {name: value for name, value in _file_table(file).items() if name not in AROUND}
+
+
+def read_around(file: str | Path) -> dict[str, Any]:
+    """What a TOML file says about things that are done around tests."""
+    return {name: value for name, value in _file_table(file).items() if name in AROUND}
+
+
+def _file_table(file: str | Path) -> dict[str, Any]:
     try:
         text = Path(file).read_text(encoding="utf-8")
     except OSError as error:
@@ -222,8 +233,11 @@ def _table(text: str, where: str) -> dict[str, Any]:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{where}: not a TOML file: {error}") from None
-    inner = table.get("misstep") or table.get("tool", {}).get("misstep")
-    return table if inner is None else inner
+    inner: dict[str, Any] | None = table.get("misstep") or table.get("tool", {}).get("misstep")
+    if inner is None:
+        return table
+    # [misstep.fail] may stand below options that are at the top.
+    return {name: value for name, value in table.items() if not isinstance(value, dict)} | inner
 
 
 def _lenient(name: str, value: Any) -> Any:

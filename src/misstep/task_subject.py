@@ -55,6 +55,8 @@ class TaskSubject:
     """Names of the evidence that is written already."""
     _judged: dict[int, tuple[Verdict, int | None]] = field(default_factory=dict)
     """The verdict on each state so far, and the state that its walk started in."""
+    _unique_pairs: float | None = None
+    """How varied the bugs are, as found with their families."""
 
     def __post_init__(self) -> None:
         if not type(self.objective).__module__.startswith("misstep."):
@@ -134,11 +136,14 @@ class TaskSubject:
             )
             for case, finding in bugs
         ]
-        return tuple(families(self.lab.task, summaries))
+        states = [bug.state for bug in summaries]
+        found = tuple(families(self.lab.task, summaries))
+        self._unique_pairs = share_with_unique_pair(states)
+        return found
 
     def summary(self, bugs: list[tuple[Case, Finding]], /) -> dict[str, Any]:
         """How varied the bugs are (Table 1 of Steinmetz et al. 2022), and between which their rate lies."""
-        states, counts = [case.state for case, _ in bugs], self._counts()
+        counts = self._counts()
         is_bug, parents = self._tree()
         effective = effective_size(is_bug, parents)
         rate = rate_bounds(*counts, confidence=self.confidence, effective=effective)
@@ -146,7 +151,7 @@ class TaskSubject:
             "bug_rate": tuple(rate) if is_bug else None,
             "confidence": self.confidence,
             "effective": round(effective, 1) if effective < len(is_bug) else None,
-            "unique_fact_pairs": share_with_unique_pair(states),
+            "unique_fact_pairs": self._unique_pairs,
         }
 
     def _counts(self) -> tuple[int, int, int]:

@@ -268,6 +268,18 @@ class Record:
         self.store.close()
 
 
+def open_record(path: Path, *, is_free: bool, resume: bool) -> tuple[Record, bool]:
+    """The record of a test that begins: a new one there, or in a free directory whose name begins so, or the
+    one to be resumed; and whether there is anything to resume."""
+    if is_free:
+        return Record.create_free(path), False
+    if resume and (path / ENVIRONMENT).is_file():
+        return Record.open(path), True
+    if resume and (path / EVENTS).is_file():  # killed before it had begun: begin now
+        return Record(DirectoryStore(path)), False
+    return Record.create(path), False
+
+
 def records_in(folder: Path) -> list[Path]:
     """The record itself, or those in it where several tasks were tested."""
     if not folder.is_dir():
