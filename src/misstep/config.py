@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from misstep.budget import Budget, StopFlag, process_budget
 from misstep.errors import InputError
 from misstep.plugins import option
 from misstep.statistics import CONFIDENCE
@@ -54,6 +55,10 @@ class Config:
     faults: bool = option(True, "Single out the decision at fault in every bug, by searches if need be.")
     unit_cost: bool = option(False, "Strip action costs before translation: every action costs 1.")
     recheck: bool = option(True, "Ask some states twice to notice policies that are random.")
+    isolate: bool | None = option(
+        None, "Run the policy in a process of its own; by default python:, torch: and onnx: do."
+    )
+    call_seconds: float = option(60.0, "A policy that thinks longer about one state has failed there.")
 
     properties: Path | None = option(
         None, "A file with more properties; PlaJA's policy tests are understood."
@@ -90,7 +95,9 @@ class Config:
 
     max_steps: int | None = option(None, "The longest run; 10000 steps on tasks, 1000 on models.")
     seconds: float | None = option(None, "Time for everything together; no limit by default.")
-    memory_mb: int | None = option(None, "Memory for stored states, in MB; no limit by default.")
+    memory_mb: int | None = option(
+        None, "How much memory misstep may take, in MB, and the policy's process too; no limit by default."
+    )
     seed: int = option(0, "Everything random comes from it: same seed, same result.")
     confidence: float = option(CONFIDENCE, "How sure statements about the rate of bugs are.")
     until_width: float | None = option(
@@ -113,6 +120,10 @@ class Config:
         object.__setattr__(self, "subject", "task" if named is None else named.name)
         self._check_kind()
         self._check_numbers()
+
+    def budget(self, *, stop: StopFlag | None = None) -> Budget:
+        """What the test may spend, from now on."""
+        return process_budget(seconds=self.seconds, memory_mb=self.memory_mb, stop=stop)
 
     def replace(self, **changes: Any) -> Self:
         """The same with some fields changed; None leaves a field as it is, texts for paths are fine."""
@@ -199,6 +210,7 @@ _LEAST = {
     "runs": 1,
     "start_states": 1,
     "max_steps": 1,
+    "call_seconds": 0.001,
     "seconds": 0,
     "memory_mb": 1,
     "seed": 0,

@@ -35,6 +35,7 @@ KINDS = (
     "safety-fuzzer",
     "decider",
     "teacher",
+    "drawing",
     "generator",
 )
 

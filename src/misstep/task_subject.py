@@ -8,6 +8,7 @@ from typing import Any
 
 from misstep._core import PolicyGraph, Run, State
 from misstep.answers.guard import Guard, failure_report, reason_of_run
+from misstep.answers.recheck import Recheck
 from misstep.events import Family, PoolGrown, Warned
 from misstep.explain.families import BugSummary, families, share_with_unique_pair
 from misstep.explain.fault import localise
@@ -40,6 +41,7 @@ class TaskSubject:
     objective: Objective
     interleave: bool = False
     gap: bool = False
+    recheck: bool = True
     faults: bool = True
     confidence: float = CONFIDENCE
     until_width: float | None = None
@@ -51,6 +53,7 @@ class TaskSubject:
     panel: Panel[Any, Case] = field(init=False)
     meter: PolicyGraph = field(init=False)
     _guard: Guard | None = field(init=False)
+    _recheck: Recheck | None = field(init=False)
     _kept: set[str] = field(default_factory=set)
     """Names of the evidence that is written already."""
     _judged: dict[int, tuple[Verdict, int | None]] = field(default_factory=dict)
@@ -63,6 +66,7 @@ class TaskSubject:
             require("objective", self.objective, "name", "value")
         self.meter = self.lab.graph
         self._guard = self.policy if isinstance(self.policy, Guard) else None
+        self._recheck = Recheck(self._guard, self.meter) if self._guard and self.recheck else None
         oracles = bind_oracles(self.oracles, self.lab)
         self.panel = Panel(self.lab, oracles, objective=self.objective, gap=self.gap)
 
@@ -78,6 +82,10 @@ class TaskSubject:
                 tell(Warned(text=given_up))
                 self.lab.limits_hit.add("policy")
                 return
+        if self._recheck is not None:
+            self._recheck.ask_again(self.lab.budget)
+        if self._guard is not None and (words := self._guard.words()):
+            tell(Warned(text=f"the policy printed something; the last of it: {words}"))
 
     def _given_up(self) -> str | None:
         """Why it makes no sense to ask the policy on; native ones never fail."""
@@ -147,12 +155,13 @@ class TaskSubject:
         is_bug, parents = self._tree()
         effective = effective_size(is_bug, parents)
         rate = rate_bounds(*counts, confidence=self.confidence, effective=effective)
-        return {
+        found: dict[str, Any] = {
             "bug_rate": tuple(rate) if is_bug else None,
             "confidence": self.confidence,
             "effective": round(effective, 1) if effective < len(is_bug) else None,
             "unique_fact_pairs": self._unique_pairs,
         }
+        return found if self._recheck is None else {**found, "extra": {"recheck": self._recheck.as_json()}}
 
     def _counts(self) -> tuple[int, int, int]:
         """Bugs, cleared and unknown states."""
@@ -205,6 +214,8 @@ class TaskSubject:
             before = self.meter.policy_seconds
             piece = batch[at : at + size]
             runs = self.lab.run([entry.state for entry in piece])
+            if self._recheck is not None:
+                self._recheck.remember(runs)
             yield from zip(piece, runs, strict=False)
             at += len(piece)
             size = size * 2 if self.meter.policy_seconds - before < _SLICE_SECONDS else max(1, size // 2)

@@ -51,6 +51,7 @@ SCREENS: dict[str, tuple[str, ...]] = {
     "show-loop": ("show", "record", "9"),
     "show-cost": ("show", "record", "25"),
     "show-first-step": ("show", "record", "0"),
+    "report": ("report", "record", "--out", "page.html"),
     "replay": ("replay", "record"),
     "replay-bug": ("replay", "record", "9"),
     "replay-changed": ("replay", "record", "9", "--policy", "heuristic:ff"),
@@ -85,7 +86,7 @@ def best(state):
     return next(iter(search(state.task, "astar:lmcut", state=state).plan), None)
 """
 COMMANDS = [
-    *"demo test run fuzz plan show verify replay shrink diff dominance train serve doctor parts safety".split(),
+    *"demo test run fuzz plan show report verify replay shrink diff dominance train serve doctor parts safety".split(),
     *("safety test", "safety decide", "safety generate", "safety experiments", "train mlp"),
     *("train asnet", "select", "retrain", "scale"),
 ]
@@ -142,6 +143,7 @@ def timeless(text: str, folder: Path) -> str:
     """The screen without what differs from machine to machine and from run to run."""
     text = text.replace(str(folder), "HERE").replace(sys.executable, "PYTHON")
     text = re.sub(r"\d+\.\d+ s\b", "N s", text)
+    text = re.sub(r"\d+ kB\b", "N kB", text)
     lines = []
     for line in text.splitlines():
         # What is installed differs; that every line is there does not.

@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeAlias
 from cyclopts import Group, Parameter
 from cyclopts.validators import Number
 
+from misstep.cli.timing import left_of
 from misstep.config import MODEL_ONLY, TASK_ONLY, Config, read_around, read_table
 from misstep.errors import InputError
 from misstep.reports.rules import Rules
@@ -65,11 +66,18 @@ def _shown(default: object) -> Any:
 
 
 _ALL = frozenset(field.name for field in dataclasses.fields(Config) if field.init) - _POSITIONAL
+_ASKING = frozenset("policy unit_cost recheck isolate call_seconds seconds memory_mb".split())
 TestOptions = _options_class("TestOptions", _ALL)
 FuzzOptions = _options_class(
-    "FuzzOptions", frozenset("policy pool fuzzer bias unit_cost recheck seconds seed".split())
+    "FuzzOptions",
+    frozenset(
+        "policy pool fuzzer bias unit_cost recheck isolate call_seconds seconds memory_mb seed".split()
+    ),
 )
-RunOptions = _options_class("RunOptions", frozenset("policy unit_cost recheck max_steps seconds".split()))
+RunOptions = _options_class(
+    "RunOptions",
+    frozenset("policy unit_cost recheck isolate call_seconds max_steps seconds memory_mb".split()),
+)
 SafetyOptions = _options_class("SafetyOptions", _ALL - TASK_ONLY)
 _READING = frozenset(
     "properties property_name unsafe goal constant ignore_rates integers reals keep_impossible box_points "
@@ -77,7 +85,9 @@ _READING = frozenset(
 )
 ModelOptions = _options_class("ModelOptions", _READING)
 DecideOptions = _options_class(
-    "DecideOptions", _READING | frozenset("policy decider radius horizon filter seconds memory_mb".split())
+    "DecideOptions",
+    _READING
+    | frozenset("policy isolate call_seconds decider radius horizon filter seconds memory_mb".split()),
 )
 
 
@@ -90,7 +100,10 @@ def make_config(options: Any, *, file: Path | None = None, **named: Any) -> Conf
         if (value := getattr(options, field.name)) is not None
     }
     table |= {name: value for name, value in named.items() if value is not None} | given
-    return Config.from_table(table, where="command line" if source is None else f"command line and {source}")
+    config = Config.from_table(
+        table, where="command line" if source is None else f"command line and {source}"
+    )
+    return config.replace(seconds=left_of(config.seconds))
 
 
 def _found() -> Path | None:

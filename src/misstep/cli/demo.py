@@ -37,10 +37,10 @@ def demo(
 ) -> int:
     """Test a small trained policy on a bundled task: two vans, three parcels, roads of different length.
 
-    With a name an ASNet of the zoo is tested instead, on the problem that comes with it.
-
-    Finds states in which the policy does worse than is possible, shows what would be better, and checks every
-    proof again. Bugs are what a demo is for: the exit code is 0, where `misstep test` would end with 1.
+    Finds states in which the policy does worse than is possible, shows what would be better, checks every
+    proof again, and writes a report for the browser. Bugs are what a demo is for: the exit code is 0, where
+    `misstep test` would end with 1. With a name an ASNet of the zoo is tested instead, on the problem that
+    comes with it.
 
     Example: misstep demo gripper
     """
@@ -63,11 +63,13 @@ def demo(
         return ExitCode.INTERRUPTED
     with StatusLine("checking all proofs again", quiet=json):
         checked = verify_record(record)
+    with StatusLine("writing the report", quiet=json):
+        page = report.write_html(Path(record.where) / "report.html")
     if json:
-        emit_json({**report.as_json(), "verify": checked.as_json()})
+        emit_json({**report.as_json(), "verify": checked.as_json(), "report": str(page)})
     else:
         _show_bugs(report)
-        _sum_up(report, checked)
+        _sum_up(report, checked, page)
         policy_seconds = report.finished.seconds["policy"]
         note(f"{time.perf_counter() - start:.1f} s (the policy: {policy_seconds:.1f} s)")
     return ExitCode.INTERNAL_ERROR if checked.invalid else ExitCode.NOTHING_FOUND
@@ -142,7 +144,7 @@ def _show_bugs(report: "Report") -> None:
         say_plain(*side_by_side(comparison, screen_width()))
 
 
-def _sum_up(report: "Report", checked: "Verified") -> None:
+def _sum_up(report: "Report", checked: "Verified", page: Path) -> None:
     from misstep.reports.summary import summary_lines
 
     by_search = f"; in {checked.by_search} it has to believe a search" if checked.by_search else ""
@@ -151,7 +153,7 @@ def _sum_up(report: "Report", checked: "Verified") -> None:
     for entry in checked.invalid:
         say(f"  {entry['certificate']}: {entry['reason']}")
     where = report.record.where
-    say("", f"All of it is in {where}. Try next:", f"  misstep verify {where}")
+    say("", f"All of it is in {where}. Open {page} in a browser, or try:", f"  misstep verify {where}")
     if report.families:
         bug = report.families[0].representative
         say(*(f"  misstep {command} {where} {bug}" for command in ("show", "replay", "shrink")))

@@ -29,6 +29,7 @@ _KINDS = {
     "teacher": "plans from states that a policy learns from; for `misstep train asnet --teacher`",
     "generator": "problems of any size; for `misstep scale --generator`",
     "decider": "says whether states of a JANI model are safe; for --decider",
+    "drawing": "draws states in reports; for `misstep report --drawing`",
 }
 _NAMES = 14
 _INDENT = " " * (2 + _NAMES)

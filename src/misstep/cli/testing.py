@@ -123,7 +123,7 @@ def exit_code(reports: Sequence[Report], *, interrupted: bool, is_failed: bool |
     if any(one.bugs for one in found) if is_failed is None else is_failed:
         return ExitCode.BUGS_FOUND
     # Runs in which the policy failed to answer test nothing.
-    failed = sum(one.extra.get("outcomes", {}).get("failed", 0) for one in found)
+    failed = sum(one.failed + one.extra.get("outcomes", {}).get("failed", 0) for one in found)
     if sum(one.tested + one.runs for one in found) - failed:
         return ExitCode.NOTHING_FOUND
     return ExitCode.USAGE if any(report.error for report in reports) else ExitCode.NOTHING_TESTED

@@ -46,7 +46,7 @@ def side_by_side(comparison: Comparison, width: int) -> list[str]:
 
     `>` marks the misstep, or all steps that it may be; `+ | +` marks the steps of a loop.
     """
-    left, right = _policy_cells(comparison), _better_cells(comparison.better)
+    left, right = policy_cells(comparison), better_cells(comparison.better)
     if width < _TWO_COLUMNS:
         return _stacked(comparison, left, right, width)
     rows = [
@@ -56,7 +56,8 @@ def side_by_side(comparison: Comparison, width: int) -> list[str]:
     return _drawn(comparison, rows, width)
 
 
-def _policy_cells(comparison: Comparison) -> list[Cell]:
+def policy_cells(comparison: Comparison) -> list[Cell]:
+    """The policy's steps, and how its run ends."""
     course, outcome = comparison.policy, comparison.outcome
     cells = _steps(course)
     if outcome == "solved":
@@ -69,7 +70,8 @@ def _policy_cells(comparison: Comparison) -> list[Cell]:
     return [*cells, Cell(_ENDS.get(outcome, outcome))]
 
 
-def _better_cells(course: Course) -> list[Cell]:
+def better_cells(course: Course) -> list[Cell]:
+    """The steps of the better way, and its end."""
     return [*_steps(course), Cell(f"goal reached at cost {course.cost}")]
 
 

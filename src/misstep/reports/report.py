@@ -182,6 +182,14 @@ class Report:
             target.close()
         return path
 
+    def write_html(self, file: str | Path) -> Path:
+        """Writes a page for the browser, as `misstep report` does."""
+        from misstep.reports.html.page import make_page, write_page
+
+        path = Path(file)
+        write_page(path, make_page([self]))
+        return path
+
     def as_json(self) -> dict[str, Any]:
         """As `misstep test --json` prints it."""
         from misstep.reports.summary import report_json

@@ -4,13 +4,13 @@ Results go to standard output, progress and warnings to standard error.
 """
 
 from misstep.bound import cost_text
-from misstep.events import Event, Judged, Misstep, PoolGrown, Ran, Started, Warned
+from misstep.events import Event, Judged, PoolGrown, Ran, Started, Warned
 from misstep.explain.words import does
 from misstep.judge import Verdict
 from misstep.reports.report import Report
 from misstep.reports.screen import say, warn
 from misstep.reports.status import StatusLine
-from misstep.reports.summary import kind_lines, summary_lines
+from misstep.reports.summary import kind_lines, misstep_words, summary_lines
 from misstep.reports.text import status_width
 from misstep.tally import Tally
 
@@ -70,7 +70,7 @@ class Terminal:
         is_said = bug.oracle not in (None, "fault") and bug.outcome != "unsafe"
         lines = [f"bug {bug.id}: {_found(bug)}" + (f" (oracle: {bug.oracle})" if is_said else "")]
         if bug.fault is not None:
-            lines.append(f"  misstep: {_misstep(bug.fault)}")
+            lines.append(f"  misstep: {misstep_words(bug.fault)}")
         if bug.reason is not None:
             lines.append(f"  reason: {bug.reason}")
         if self._bugs == _SHOWN:
@@ -86,13 +86,6 @@ class Terminal:
         words += [f"tested {counts['tested']}", f"bugs {counts['bugs']}"]
         words += [f"cleared {counts['cleared']}", f"unknown {counts['unknown']}"]
         return " · ".join(words)
-
-
-def _misstep(fault: Misstep) -> str:
-    if not fault.is_single:
-        return f"one of steps {fault.step + 1} to {fault.until}"
-    instead = "" if fault.better is None else f" instead of {fault.better}"
-    return f"step {fault.step + 1}, {fault.action or 'no action'}{instead}"
 
 
 def _found(bug: Judged) -> str:

@@ -17,7 +17,9 @@ from misstep.oracle import Panel
 from misstep.plugins import make_part
 from misstep.record.record import MODEL
 from misstep.safety.certificate import make_certificate
+from misstep.safety.evidence import question_digest
 from misstep.safety.fuzzers import BoundFuzzer, SafetyFuzzerPart
+from misstep.safety.isolated import open_policy
 from misstep.safety.lab import DeciderOracle, DeciderPart, Fault, ModelCase, ModelLab, ModelRun, ModelState
 from misstep.safety.model import SafetyTask, load_model
 from misstep.safety.policy import PolicyFunction, function_policy, policy_part
@@ -234,7 +236,7 @@ class ModelSubject:
 def open_model(session: "Session", budget: Budget) -> ModelSubject:
     """Loads the model and the policy that a session names, and begins its record."""
     task = load_model(session.config)
-    policy, digests = _policy(session, task)
+    policy, digests = _policy(session, task, budget)
     config = session.config
     digests["model_sha256"] = hashlib.sha256(task.files.model.encode()).hexdigest()
     part: DeciderPart = make_part("decider", config.decider)
@@ -251,6 +253,7 @@ def open_model(session: "Session", budget: Budget) -> ModelSubject:
         horizon=config.horizon,
         max_expansions=part.max_expansions,
     )
+    digests["question_sha256"] = question_digest(lab.book.question)
     session.begin_record(digests, {MODEL: task.files.model})
     session.record.evidence(lab.book.header)
     session.tell(session.started((config.decider,)))
@@ -268,7 +271,7 @@ def open_model(session: "Session", budget: Budget) -> ModelSubject:
     )
 
 
-def _policy(session: "Session", task: SafetyTask) -> tuple[SafetyPolicy, dict[str, str]]:
+def _policy(session: "Session", task: SafetyTask, budget: Budget) -> tuple[SafetyPolicy, dict[str, str]]:
     """The policy: an object, the one that the configuration names, or the one that the property names."""
     config = session.config
     if session.policy is not None:
@@ -285,6 +288,6 @@ def _policy(session: "Session", task: SafetyTask) -> tuple[SafetyPolicy, dict[st
             )
         session.config = config = config.replace(policy=f"nnet:{network.resolve()}")
     part = policy_part(config.policy)
-    policy = part.bind(task, filter=config.filter)
+    policy = open_policy(config, task, budget=budget)
     digests = [hashlib.sha256(file.read_bytes()).hexdigest() for file in part.files]
     return policy, {"policy_sha256": " ".join(digests)} if digests else {}
