@@ -211,6 +211,7 @@ class Session:
     def _finished(self, subject: Subject[Any], clock: Clock) -> Finished:
         bugs = list(self._bugs.values())
         families = subject.families(bugs)
+        regions = len({family.region for family in families})
         seconds = {
             "translate": self._translate_seconds,
             "fuzz": clock.fuzz,
@@ -221,7 +222,7 @@ class Session:
         return Finished(
             **self.tally.counts(),
             families=families,
-            bug_regions=len({family.region for family in families}),
+            bug_regions=regions,
             limits_hit=tuple(sorted(subject.lab.limits_hit)),
             effort=subject.lab.effort,
             seconds={name: round(value, 6) for name, value in seconds.items()},
