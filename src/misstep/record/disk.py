@@ -30,7 +30,7 @@ class Disk:
         """Writes what fits; how much that was."""
         return os.write(descriptor, data)
 
-    def write(self, path: Path, data: bytes) -> None:
+    def write(self, path: Path, data: bytes, *, wait: bool = True) -> None:
         """Writes a file beside its place, waits for the disk, and moves it there."""
         draft = path.with_name(f".{path.name}.part")
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
@@ -39,7 +39,8 @@ class Disk:
                 left = memoryview(data)
                 while left:
                     left = left[self.put(descriptor, bytes(left)) :]
-                self.sync(descriptor)
+                if wait:
+                    self.sync(descriptor)
             finally:
                 os.close(descriptor)
             self.move(draft, path)
@@ -60,8 +61,8 @@ class Disk:
         """Waits until the disk has what was written."""
         os.fsync(descriptor)
 
-    def sync_folder(self, path: Path) -> None:
-        """Waits until the disk knows which files are in a directory."""
+    def sync_path(self, path: Path) -> None:
+        """Waits until the disk has a file, or knows which files are in a directory."""
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             os.fsync(descriptor)

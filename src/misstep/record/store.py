@@ -41,8 +41,8 @@ class Store(Protocol):
         """Drops all lines of a log after the first `keep`, and a last line that was cut off."""
         ...
 
-    def write(self, name: str, text: str) -> None:
-        """Writes a text, complete or not at all."""
+    def write(self, name: str, text: str, *, wait: bool = True) -> None:
+        """Writes a text, complete or not at all; `wait` for the disk now, or leave that to `sync`."""
         ...
 
     def read(self, name: str) -> str | None:
@@ -88,7 +88,7 @@ class MemoryStore:
         if log in self._logs:
             del self._logs[log][keep:]
 
-    def write(self, name: str, text: str) -> None:
+    def write(self, name: str, text: str, *, wait: bool = True) -> None:
         """Keeps a text."""
         self._texts[name] = text
 
@@ -128,8 +128,8 @@ class DirectoryStore:
         self.where = str(path)
         self._disk = disk
         self._logs: dict[str, Log] = {}
-        self._new_in: set[Path] = set()
-        """Directories with files of which the disk may not know."""
+        self._new: dict[Path, None] = {}
+        """Files that the disk may not have, and directories with such files."""
         self._synced = time.monotonic()
 
     @classmethod
@@ -146,8 +146,8 @@ class DirectoryStore:
             if left := [name for name in others if (path / name).exists() and not (path / marker).exists()]:
                 raise InputError(f"{path}: there is {left[0]} of another record; choose another --out")
             store._logs[marker] = Log(path / marker, exclusive=True, disk=disk)
-            store._new_in.add(path)
             store.lock(marker)
+            disk.sync_path(path)  # nothing is there before the marker is
         except FileExistsError:
             raise InputError(
                 f"{path}: there is a record already; continue it with --resume, or choose another --out"
@@ -168,11 +168,13 @@ class DirectoryStore:
         """Drops the lines after the first `keep`."""
         cut_lines(self.path / log, keep=keep, disk=self._disk)
 
-    def write(self, name: str, text: str) -> None:
+    def write(self, name: str, text: str, *, wait: bool = True) -> None:
         """Writes a text beside its place and moves it there."""
         path = self.path / name
-        write_whole(path, text, disk=self._disk)
-        self._new_in |= {path.parent, self.path}
+        write_whole(path, text, disk=self._disk, wait=wait)
+        if not wait:
+            self._new[path] = None
+        self._new |= dict.fromkeys([path.parent, self.path])
 
     def read(self, name: str) -> str | None:
         """A text."""
@@ -205,9 +207,10 @@ class DirectoryStore:
         if not at_once and time.monotonic() - self._synced < _SYNC_SECONDS:
             return
         try:
-            while self._new_in:
-                self._disk.sync_folder(next(iter(self._new_in)))
-                self._new_in.pop()
+            # Files come before their directory.
+            for path in sorted(self._new, key=lambda path: -len(path.parts)):
+                self._disk.sync_path(path)
+                del self._new[path]
         except OSError as error:
             raise cannot_write(self.path, error) from None
         for log in reversed(self._logs.values()):
@@ -227,7 +230,7 @@ class DirectoryStore:
         if name not in self._logs:
             try:
                 self._logs[name] = Log(self.path / name, disk=self._disk)
-                self._new_in.add(self.path)
+                self._new[self.path] = None
             except OSError as error:
                 raise cannot_write(self.path / name, error) from None
         return self._logs[name]
@@ -322,11 +325,11 @@ def cannot_write(path: Path, error: OSError) -> InputError:
     return InputError(f"{path}: cannot write: {error.strerror}; all that was reported before is saved")
 
 
-def write_whole(path: Path, text: str, *, disk: Disk = DISK) -> None:
+def write_whole(path: Path, text: str, *, disk: Disk = DISK, wait: bool = True) -> None:
     """Writes a file so that it is there complete or not at all, whatever fails, the power included."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        disk.write(path, text.encode())
+        disk.write(path, text.encode(), wait=wait)
     except OSError as error:
         raise cannot_write(path, error) from None
 
