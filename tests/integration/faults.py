@@ -23,8 +23,8 @@ from misstep.config import Config
 from misstep.errors import InputError
 from misstep.events import timeless
 from misstep.record import store
-from misstep.record.disk import Disk
 from misstep.record.record import Record
+from misstep.record.store import Disk
 from misstep.record.verify import verify_record
 from misstep.session import Session
 from misstep.suite import Suite

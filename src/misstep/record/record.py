@@ -20,8 +20,7 @@ from misstep.config import Config
 from misstep.errors import InputError
 from misstep.events import Event, Finished, Judged, from_json, timeless
 from misstep.judge import Verdict
-from misstep.record.disk import DISK, Disk
-from misstep.record.store import DirectoryStore, MemoryStore, Store, free_directory, read_object
+from misstep.record.store import DISK, DirectoryStore, Disk, MemoryStore, Store, free_directory, read_object
 from misstep.support.plain import to_plain
 
 TASK, DOMAIN, PROBLEM, MODEL, CONFIG, ENVIRONMENT, EVENTS, POOL, ANSWERS, BUGS, CLEARED, EVIDENCE = (

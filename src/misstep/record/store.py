@@ -3,14 +3,16 @@
 Here are the only reader and the only writer of files with one JSON object a line.
 """
 
+import contextlib
+import fcntl
 import json
+import os
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 from misstep.errors import InputError
-from misstep.record.disk import DISK, Disk
 
 # What was reported longer ago than this is on the disk itself: it survives a power failure, too.
 _SYNC_SECONDS = 0.5
@@ -118,6 +120,88 @@ class MemoryStore:
         for log in self._logs:
             for line in self.lines(log):
                 other.append(log, line)
+
+
+class Disk:
+    """The disk as stores see it: the few operations that can fail. All raise OSError; tests let them fail."""
+
+    def open_log(self, path: Path, *, exclusive: bool) -> int:
+        """Opens a file for appending; `exclusive`: FileExistsError where it is there already."""
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | (os.O_EXCL if exclusive else 0)
+        return os.open(path, flags, 0o666)
+
+    def append(self, descriptor: int, data: bytes) -> None:
+        """Appends bytes, all or none of them."""
+        before = os.fstat(descriptor).st_size
+        try:
+            written = self.put(descriptor, data)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.ftruncate(descriptor, before)
+            raise
+        if written != len(data):
+            os.ftruncate(descriptor, before)
+            raise OSError(28, "no space left on the device")
+
+    def put(self, descriptor: int, data: bytes) -> int:
+        """Writes what fits; how much that was."""
+        return os.write(descriptor, data)
+
+    def write(self, path: Path, data: bytes, *, wait: bool = True) -> None:
+        """Writes a file beside its place, waits for the disk, and moves it there."""
+        draft = path.with_name(f".{path.name}.part")
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        try:
+            try:
+                left = memoryview(data)
+                while left:
+                    left = left[self.put(descriptor, bytes(left)) :]
+                if wait:
+                    self.sync(descriptor)
+            finally:
+                os.close(descriptor)
+            self.move(draft, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                draft.unlink()
+            raise
+
+    def move(self, draft: Path, path: Path) -> None:
+        """Puts a file in its place."""
+        draft.replace(path)
+
+    def truncate(self, path: Path, size: int) -> None:
+        """Cuts the end of a file off."""
+        os.truncate(path, size)
+
+    def sync(self, descriptor: int) -> None:
+        """Waits until the disk has what was written."""
+        os.fsync(descriptor)
+
+    def sync_path(self, path: Path) -> None:
+        """Waits until the disk has a file, or knows which files are in a directory."""
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def lock(self, descriptor: int) -> bool:
+        """Whether nobody else has locked the file; it is ours then, until we close it or end."""
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:  # Some network file systems know no locks.
+            return True
+        return True
+
+    def close(self, descriptor: int) -> None:
+        """Closes a file."""
+        os.close(descriptor)
+
+
+DISK = Disk()
 
 
 class DirectoryStore:
