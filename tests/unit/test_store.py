@@ -1,6 +1,8 @@
 """Stores and records keep what they were given."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -86,12 +88,18 @@ def test_a_record_has_one_writer(tmp_path: Path) -> None:
     record = begun(tmp_path / "record")
     with pytest.raises(InputError, match="there is a record already"):
         Record.create(tmp_path / "record")
-    with pytest.raises(InputError, match="another test is writing this record"):
-        Record.open(tmp_path / "record").resume()
+    program = (
+        "from pathlib import Path\nfrom misstep.errors import InputError\n"
+        "from misstep.record.record import Record\n"
+        f"try: Record.open(Path({str(tmp_path / 'record')!r})).resume()\n"
+        "except InputError as error: print(error)"
+    )
+    other = [sys.executable, "-c", program]
+    assert (
+        "another test is writing this record" in subprocess.run(other, capture_output=True, text=True).stdout
+    )
     record.close()
-    again = Record.open(tmp_path / "record")
-    again.resume()
-    again.close()
+    assert subprocess.run(other, capture_output=True, text=True).stdout == ""
 
 
 def test_what_is_left_of_another_record_is_not_taken_over(tmp_path: Path) -> None:

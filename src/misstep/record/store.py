@@ -187,20 +187,26 @@ class Disk:
             os.close(descriptor)
 
     def lock(self, descriptor: int) -> bool:
-        """Whether nobody else has locked the file; it is ours then, until we close it or end."""
+        """Whether no other process has locked the file; it is ours then, until we close it or end."""
+        about = os.fstat(descriptor)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            return False
+            # A test that was stopped, but not closed, in this very process.
+            return (about.st_dev, about.st_ino) in _OURS.values()
         except OSError:  # Some network file systems know no locks.
             return True
+        _OURS[descriptor] = (about.st_dev, about.st_ino)
         return True
 
     def close(self, descriptor: int) -> None:
         """Closes a file."""
+        _OURS.pop(descriptor, None)
         os.close(descriptor)
 
 
+_OURS: dict[int, tuple[int, int]] = {}
+"""The files that this process has locked, by descriptor."""
 DISK = Disk()
 
 
@@ -232,12 +238,18 @@ class DirectoryStore:
             store._logs[marker] = Log(path / marker, exclusive=True, disk=disk)
             store.lock(marker)
             disk.sync_path(path)  # nothing is there before the marker is
-        except FileExistsError:
-            raise InputError(
-                f"{path}: there is a record already; continue it with --resume, or choose another --out"
-            ) from None
-        except OSError as error:
-            raise InputError(f"{path}: cannot write there: {error.strerror}; choose another --out") from None
+        except BaseException as error:
+            for log in store._logs.values():
+                log.close()
+            if isinstance(error, FileExistsError):
+                raise InputError(
+                    f"{path}: there is a record already; continue it with --resume, or choose another --out"
+                ) from None
+            if isinstance(error, OSError):
+                raise InputError(
+                    f"{path}: cannot write there: {error.strerror}; choose another --out"
+                ) from None
+            raise
         return store
 
     def append(self, log: str, line: Mapping[str, object]) -> None:
