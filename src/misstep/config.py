@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from misstep.budget import Budget, StopFlag, process_budget
+from misstep.budget import Budget
 from misstep.errors import InputError
 from misstep.plugins import option
 from misstep.statistics import CONFIDENCE
@@ -121,9 +121,10 @@ class Config:
         self._check_kind()
         self._check_numbers()
 
-    def budget(self, *, stop: StopFlag | None = None) -> Budget:
+    def budget(self) -> Budget:
         """What the test may spend, from now on."""
-        return process_budget(seconds=self.seconds, memory_mb=self.memory_mb, stop=stop)
+        memory = self.memory_mb
+        return Budget(seconds=self.seconds, memory_mb=memory, growth_mb=memory)
 
     def replace(self, **changes: Any) -> Self:
         """The same with some fields changed; None leaves a field as it is, texts for paths are fine."""

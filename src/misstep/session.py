@@ -63,7 +63,8 @@ class Session:
         """Runs the test; ends early where the budget is spent. The last event sums up."""
         self._begin = time.perf_counter()
         config = self.config
-        budget = config.budget(stop=self.stop)
+        memory = config.memory_mb
+        budget = Budget(seconds=config.seconds, memory_mb=memory, growth_mb=memory, stop=self.stop)
         clock = Clock()
         try:
             subject = self.open(budget)

@@ -115,6 +115,7 @@ class Record:
         for name, text in files.items():
             self.store.write(name, text)
         self.store.write(CONFIG, config)
+        self.store.sync(at_once=True)  # who finds the environment finds all of it
         self.store.write(ENVIRONMENT, json.dumps(about) + "\n")
 
     def check_same(self, config: Config, digests: Mapping[str, str]) -> None:
@@ -190,7 +191,7 @@ class Record:
         for answer in answers:
             store.append(ANSWERS, answer)
         if certificate is not None and is_bug:
-            store.write(f"{BUGS}/{event.id}.json", json.dumps(certificate, indent=1) + "\n")
+            store.write(f"{BUGS}/{event.id}.json", json.dumps(certificate, indent=1) + "\n", wait=False)
         elif certificate is not None and is_known:
             self._append_once(CLEARED, certificate)
         elif certificate is not None:
