@@ -10,7 +10,7 @@ JOBS ?= 2
 # Where the editable install built the core; newest first, should there be several.
 CORE = $(firstword $(shell ls -dt build/cp*/ 2>/dev/null))
 
-.PHONY: demo test native-test check tidy bench sanitize fuzz format build clean golden
+.PHONY: demo test native-test check tidy bench sanitize fuzz torture format build clean golden
 .DEFAULT_GOAL := test
 
 $(VENV)/.tools: pyproject.toml
@@ -54,6 +54,10 @@ fuzz: $(VENV)/.built
 	@seed=$${SEED:-$$($(BIN)/python -c 'import secrets; print(secrets.randbelow(10**9))')}; \
 	tasks=$${TASKS:-20000}; echo "make fuzz SEED=$$seed TASKS=$$tasks"; \
 	MISSTEP_RANDOM_SEED=$$seed MISSTEP_RANDOM_TASKS=$$tasks $(PYTEST) -n $(JOBS) -q tests/property
+
+# Random PDDL with an interpreter and a Dijkstra of its own: everything that misstep says is compared. SECONDS=36000 for a night.
+torture: $(VENV)/.built
+	$(BIN)/python -m tests.torture $(or $(SECONDS),180) $(SEED)
 
 # Searches side by side with Fast Downward, fuzzing, networks; QUICK=1 for rough numbers, JSON=FILE to keep them.
 bench: $(VENV)/.built $(VENV)/.peers

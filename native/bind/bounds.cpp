@@ -21,8 +21,8 @@ struct BoundStoreObject {
     std::unique_ptr<std::mutex> busy = std::make_unique<std::mutex>();
 };
 
-double as_float(Cost cost) {
-    return cost == kInfinity ? std::numeric_limits<double>::infinity() : static_cast<double>(cost);
+double as_float(Total cost) {
+    return cost == kEndless ? std::numeric_limits<double>::infinity() : static_cast<double>(cost);
 }
 
 const Word* words(const BoundStoreObject& self, const StateObject& state) {

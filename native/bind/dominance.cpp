@@ -21,7 +21,7 @@ using ConstValueMatrix = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_cont
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
-double as_float(DominanceValue value) {
+double as_float(Total value) {
     return value == kNever ? kMinusInfinity : static_cast<double>(value);
 }
 

@@ -16,19 +16,6 @@ using namespace misstep;
 
 namespace {
 
-// Lower case, one blank between words: "(On  A b )" -> "(on a b)".
-std::string normalised(std::string_view atom) {
-    std::string result;
-    for (char c : atom) {
-        if (c == '\t' || c == '\n' || c == '\r') c = ' ';
-        if (c == ' ' && (result.empty() || result.back() == ' ' || result.back() == '(')) continue;
-        if (c == ')' && !result.empty() && result.back() == ' ') result.pop_back();
-        result += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-    }
-    while (!result.empty() && result.back() == ' ') result.pop_back();
-    return result;
-}
-
 // The value of a variable of which no atom is listed: "none of those" or, failing that, a negated atom.
 std::optional<std::int32_t> unlisted_value(const Variable& variable) {
     for (std::size_t value = 0; value < variable.values.size(); ++value)

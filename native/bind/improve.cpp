@@ -34,7 +34,8 @@ ImproveObject improve(nb::object task, const StateObject& state, const std::vect
     options.budget = copy_of(budget);
     if (enough && std::isnan(*enough)) throw InputError("enough is not a number");
     // Costs are whole: a plan cannot cost less than the bound rounded up.
-    if (enough) options.enough = static_cast<Cost>(std::ceil(std::clamp(*enough, 0.0, double{kMaxCost})));
+    constexpr double kLargest = 1e15;
+    if (enough) options.enough = static_cast<Total>(std::ceil(std::clamp(*enough, 0.0, kLargest)));
     ImproveObject object{std::move(task), &core, {}};
     run_interruptible(options.budget, [&] {
         object.result = improve_plan(core.space, state.words.data(), actions, options);

@@ -151,12 +151,12 @@ nb::object run_all(nb::object self, const BatchObject& starts, std::uint32_t max
 }
 
 // (plan or None, the limit that was hit or None, states asked)
-nb::tuple look_ahead(GraphObject& g, const StateObject& state, std::uint32_t depth, std::optional<Cost> below,
+nb::tuple look_ahead(GraphObject& g, const StateObject& state, std::uint32_t depth, std::optional<Total> below,
                      std::uint32_t max_steps, const Budget* budget) {
     require_same_task(*g.core, *state.core, "state");
     LookaheadOptions options;
     options.depth = depth;
-    options.bound = below.value_or(kInfinity);
+    options.bound = below.value_or(kEndless);
     options.max_steps = max_steps;
     options.budget = copy_of(budget);
     LookaheadResult found;

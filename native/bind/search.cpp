@@ -31,7 +31,7 @@ SearchFunction search_by_name(const std::string& name) {
 }
 
 ResultObject search(nb::object task, const std::string& config, const StateObject* start,
-                    const Budget* budget, std::optional<std::uint64_t> seed, std::optional<Cost> below,
+                    const Budget* budget, std::optional<std::uint64_t> seed, std::optional<Total> below,
                     HeuristicObject* given, bool keep_frontier) {
     const TaskObject& core = nb::cast<const TaskObject&>(task);
     std::size_t colon = config.find(':');
@@ -51,7 +51,7 @@ ResultObject search(nb::object task, const std::string& config, const StateObjec
     Heuristic* heuristic = given != nullptr ? given->heuristic.get() : own.get();
     if (start != nullptr) require_same_task(core, *start->core, "state");
     const Word* from = start == nullptr ? core.space.initial.data() : start->words.data();
-    SearchOptions options{copy_of(budget), seed, below.value_or(kInfinity)};
+    SearchOptions options{copy_of(budget), seed, below && *below <= kMaxCost ? static_cast<Cost>(*below) : kInfinity};
     ResultObject object{std::move(task), &core, {}, nullptr};
     if (keep_frontier) {
         object.frontier = std::make_shared<Frontier>();

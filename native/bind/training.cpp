@@ -55,8 +55,8 @@ AsnetLossRule make_rule(const std::string& loss, std::uint32_t max_regret) {
             static_cast<std::uint16_t>(regret)};
 }
 
-std::uint16_t label_regret(Cost regret) {
-    return static_cast<std::uint16_t>(std::min<Cost>(regret, ActionLabel::kWorst));
+std::uint16_t label_regret(Total regret) {
+    return static_cast<std::uint16_t>(std::min<Total>(regret, ActionLabel::kWorst));
 }
 
 void check_size(const TrainerObject& t, const Parameters& values) {
@@ -69,7 +69,7 @@ void check_size(const TrainerObject& t, const Parameters& values) {
 std::vector<StateId> teaching_states(const Enumeration& all, std::size_t max_samples, std::uint64_t seed) {
     std::vector<StateId> ids;
     for (StateId id = 0; id < all.states.size(); ++id)
-        if (all.values[id] != 0 && all.values[id] != kInfinity) ids.push_back(id);
+        if (all.values[id] != 0 && all.values[id] != kEndless) ids.push_back(id);
     if (ids.size() <= max_samples) return ids;
     Rng(seed).shuffle(ids);
     ids.resize(max_samples);
@@ -116,7 +116,7 @@ void add_sample(TrainerObject& t, std::size_t number, const StateObject& state,
             throw InputError("action " + std::to_string(action) + " is not applicable in the state");
         if (const Index op = t.trainer.task(number).operator_of_action[action]; op >= 0)
             labels.push_back({op, !regret ? ActionLabel::kUnknown
-                                          : label_regret(static_cast<Cost>(
+                                          : label_regret(static_cast<Total>(
                                                 std::clamp<double>(*regret, 0, ActionLabel::kWorst)))});
     }
     t.trainer.add_sample(number, state.words.data(), labels);
@@ -179,8 +179,8 @@ void bind_enumeration(nb::module_& m) {
             "values",
             [](const EnumerationObject& e) {
                 std::vector<double> values;
-                for (Cost value : e.all->values)
-                    values.push_back(value == kInfinity ? INFINITY : static_cast<double>(value));
+                for (Total value : e.all->values)
+                    values.push_back(value == kEndless ? INFINITY : static_cast<double>(value));
                 return values;
             },
             "By state the cost of the best plan, infinity without one.")
@@ -190,10 +190,10 @@ void bind_enumeration(nb::module_& m) {
                 if (id >= e.all->values.size()) throw nb::index_error();
                 nb::list result;
                 for (const auto& edge : e.all->edges_of(id)) {
-                    const Cost regret = e.all->regret(e.core->task, id, edge);
+                    const Total regret = e.all->regret(e.core->task, id, edge);
                     result.append(
                         nb::make_tuple(ActionObject{e.task, e.core, edge.action},
-                                       regret == kInfinity ? INFINITY : static_cast<double>(regret)));
+                                       regret == kEndless ? INFINITY : static_cast<double>(regret)));
                 }
                 return result;
             },

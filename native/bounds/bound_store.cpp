@@ -59,12 +59,12 @@ bool BoundStore::add_run(const PolicyRun& run, const Budget& budget) {
         throw InputError("a run has one more state than actions");
     std::vector<StateId> ids;
     for (const Word* state : run.states) ids.push_back(insert(state));
-    Cost left = run.never_solves ? kInfinity : 0;
+    Total left = run.never_solves ? kEndless : 0;
     for (std::size_t i = ids.size(); i-- > 0;) {
         if (i < run.actions.size()) {
             if (!space_.generator.is_applicable(run.states[i], run.actions[i]))
                 throw InputError("step " + std::to_string(i + 1) + " of the run is not applicable");
-            if (!run.never_solves) left = add_costs(left, space_.task.actions[run.actions[i]].cost);
+            if (!run.never_solves) left += space_.task.actions[run.actions[i]].cost;
             StateId child = ids[i + 1];
             bool is_old = std::ranges::any_of(parents_[child], [&](Parent p) { return p.state == ids[i]; });
             if (!is_old) parents_[child].push_back({ids[i], run.actions[i]});
@@ -78,7 +78,7 @@ bool BoundStore::add_run(const PolicyRun& run, const Budget& budget) {
 }
 
 // A state of which the policy's cost is known to be at least so much takes part from now on.
-void BoundStore::observe(StateId id, Cost policy_cost) {
+void BoundStore::observe(StateId id, Total policy_cost) {
     Info& info = infos_[id];
     info.policy_cost = std::max(info.policy_cost, policy_cost);
     if (space_.is_goal(registry_.state(id))) lower(id, 0, Origin::kGoal, kNoState, kNoAction);
@@ -90,7 +90,7 @@ void BoundStore::observe(StateId id, Cost policy_cost) {
         std::int32_t place = num_factors_ == 0 ? kPruned : abstract(id)[index_factor_];
         if (place >= 0) {
             StateId source = kNoState;
-            Cost bound = best_from_known(abstract(id), info.bound, id, source);
+            Total bound = best_from_known(abstract(id), info.bound, id, source);
             known_at_[static_cast<std::size_t>(place)].push_back(id);
             if (bound < info.bound) lower(id, bound, Origin::kDominance, source, kNoAction);
         }
@@ -102,21 +102,21 @@ void BoundStore::observe(StateId id, Cost policy_cost) {
 }
 
 void BoundStore::enqueue(StateId id) {
-    if (infos_[id].is_queued || infos_[id].bound == kInfinity) return;
+    if (infos_[id].is_queued || infos_[id].bound == kEndless) return;
     infos_[id].is_queued = true;
     queue_.push_back(id);
 }
 
-Cost BoundStore::best_from_known(const std::int32_t* state, Cost below, StateId except, StateId& source) {
-    Cost best = below;
+Total BoundStore::best_from_known(const std::int32_t* state, Total below, StateId except, StateId& source) {
+    Total best = below;
     if (num_factors_ == 0 || state[index_factor_] < 0) return best;
     for (std::int32_t place : dominating_[static_cast<std::size_t>(state[index_factor_])])
         for (StateId other : known_at_[static_cast<std::size_t>(place)]) {
-            const Cost bound = infos_[other].bound;
-            if (bound == kInfinity || other == except) continue;
+            const Total bound = infos_[other].bound;
+            if (bound == kEndless || other == except) continue;
             ++comparisons_;
-            DominanceValue value = dominance_.value(abstract(other), state);
-            if (value == kNever || bound - value >= best || bound - value > kMaxCost) continue;
+            const Total value = dominance_.value(abstract(other), state);
+            if (value == kNever || bound - value >= best) continue;
             best = bound - value;
             source = other;
         }
@@ -125,24 +125,24 @@ Cost BoundStore::best_from_known(const std::int32_t* state, Cost below, StateId 
 
 // Passes a bound on to the known states that this one is dominated by.
 void BoundStore::spread(StateId id) {
-    const Cost bound = infos_[id].bound;
-    if (bound == kInfinity || num_factors_ == 0) return;
+    const Total bound = infos_[id].bound;
+    if (bound == kEndless || num_factors_ == 0) return;
     const std::int32_t* state = abstract(id);
     if (state[index_factor_] < 0) return;
     for (std::int32_t place : dominated_by_[static_cast<std::size_t>(state[index_factor_])])
         for (StateId other : known_at_[static_cast<std::size_t>(place)]) {
             if (other == id) continue;
             ++comparisons_;
-            DominanceValue value = dominance_.value(state, abstract(other));
-            if (value != kNever && bound - value < infos_[other].bound && bound - value <= kMaxCost)
+            const Total value = dominance_.value(state, abstract(other));
+            if (value != kNever && bound - value < infos_[other].bound)
                 lower(other, bound - value, Origin::kDominance, id, kNoAction);
         }
 }
 
-void BoundStore::lower(StateId id, Cost bound, Origin origin, StateId from, ActionId action) {
+void BoundStore::lower(StateId id, Total bound, Origin origin, StateId from, ActionId action) {
     Info& info = infos_[id];
     if (bound >= info.bound) return;
-    info.bound = std::max(bound, 0);
+    info.bound = std::max<Total>(bound, 0);
     info.origin = origin;
     info.from = from;
     info.action = action;
@@ -150,9 +150,9 @@ void BoundStore::lower(StateId id, Cost bound, Origin origin, StateId from, Acti
 }
 
 void BoundStore::lower_step(StateId id, ActionId action, StateId successor) {
-    const Cost rest = infos_[successor].bound;
-    if (rest == kInfinity) return;
-    lower(id, add_costs(rest, space_.task.actions[action].cost), Origin::kStep, successor, action);
+    const Total rest = infos_[successor].bound;
+    if (rest == kEndless) return;
+    lower(id, rest + space_.task.actions[action].cost, Origin::kStep, successor, action);
 }
 
 // Ancestors along policy edges, breadth first. A bound that came by dominance need not be spread: D is
@@ -177,7 +177,7 @@ void BoundStore::flag(StateId id) {
 
 // Bounds of the states along a path from `start`, whose end has a bound of its own.
 void BoundStore::take_path(StateId start, const std::vector<ActionId>& path, Origin origin, StateId source,
-                           Cost end_bound) {
+                           Total end_bound) {
     std::vector<StateId> ids{start};
     std::vector<Word> next(space_.num_words());
     for (ActionId action : path) {
@@ -211,12 +211,12 @@ void BoundStore::look_ahead(StateId id, const Budget& budget) {
         limit_ = LimitHit::kNone;
 }
 
-Cost BoundStore::bound(const Word* state) const {
+Total BoundStore::bound(const Word* state) const {
     StateId id = registry_.find(state);
-    return id == kNoState ? kInfinity : infos_[id].bound;
+    return id == kNoState ? kEndless : infos_[id].bound;
 }
 
-Cost BoundStore::policy_cost(const Word* state) const {
+Total BoundStore::policy_cost(const Word* state) const {
     StateId id = registry_.find(state);
     return id == kNoState ? 0 : infos_[id].policy_cost;
 }
@@ -224,7 +224,7 @@ Cost BoundStore::policy_cost(const Word* state) const {
 // Bounds only fall, and every link holds for real costs, so that following links never runs in a circle.
 std::vector<ActionId> BoundStore::plan_of(const Word* state) const {
     StateId id = registry_.find(state);
-    if (id == kNoState || infos_[id].bound == kInfinity)
+    if (id == kNoState || infos_[id].bound == kEndless)
         throw InputError("nothing is known of the state; add a run or a plan first");
     std::vector<StateId> chain;
     for (; id != kNoState; id = infos_[id].from) chain.push_back(id);

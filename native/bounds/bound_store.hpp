@@ -34,10 +34,10 @@ class BoundStore {
     // Algorithm 5: a plan from elsewhere. Throws InputError where it is none.
     void add_plan(const Word* state, const std::vector<ActionId>& plan);
 
-    // kInfinity where nothing is known.
-    Cost bound(const Word* state) const;
+    // kEndless where nothing is known.
+    Total bound(const Word* state) const;
     // Below this the policy's cost is impossible; 0 where no run was added.
-    Cost policy_cost(const Word* state) const;
+    Total policy_cost(const Word* state) const;
     // A plan that costs at most bound(state), which must be finite.
     std::vector<ActionId> plan_of(const Word* state) const;
     // States with a run whose bound fell below their policy cost since the last call, in the order of their
@@ -54,8 +54,8 @@ class BoundStore {
     // Where a bound came from, and so how its plan goes on.
     enum class Origin : std::uint8_t { kNone, kGoal, kStep, kDominance };
     struct Info {
-        Cost bound = kInfinity;
-        Cost policy_cost = 0;
+        Total bound = kEndless;
+        Total policy_cost = 0;
         ActionId action = kNoAction;  // of a step
         StateId from = kNoState;      // the successor of a step, or the state that is dominated
         Origin origin = Origin::kNone;
@@ -72,17 +72,17 @@ class BoundStore {
     const std::int32_t* abstract(StateId id) const {
         return abstract_.data() + std::size_t{id} * num_factors_;
     }
-    void observe(StateId id, Cost policy_cost);
+    void observe(StateId id, Total policy_cost);
     void enqueue(StateId id);
-    void lower(StateId id, Cost bound, Origin origin, StateId from, ActionId action);
+    void lower(StateId id, Total bound, Origin origin, StateId from, ActionId action);
     void lower_step(StateId id, ActionId action, StateId successor);
     void propagate();
-    Cost best_from_known(const std::int32_t* state, Cost below, StateId except, StateId& source);
+    Total best_from_known(const std::int32_t* state, Total below, StateId except, StateId& source);
     void spread(StateId id);
     void flag(StateId id);
     void look_ahead(StateId id, const Budget& budget);
     void take_path(StateId start, const std::vector<ActionId>& path, Origin origin, StateId source,
-                   Cost end_bound);
+                   Total end_bound);
 
     const Dominance& dominance_;
     const StateSpace& space_;

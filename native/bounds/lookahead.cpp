@@ -45,12 +45,12 @@ bool BoundLookahead::pop(StateId& id) {
 bool BoundLookahead::improve(StateId id) {
     const Cost g = nodes_.node(id).g;
     const Word* state = nodes_.state(id);
-    const Cost known = store_.infos_[start_].bound;
+    const Total known = store_.infos_[start_].bound;
     if (g >= known) return false;
-    const Cost needed = known == kInfinity ? kInfinity : known - g;  // a bound below this helps
+    const Total needed = known == kEndless ? kEndless : known - g;  // a bound below this helps
     auto origin = BoundStore::Origin::kNone;
     StateId source = kNoState;
-    Cost bound = store_.bound(state);
+    Total bound = store_.bound(state);
     if (space_.is_goal(state)) {
         bound = 0;
         origin = BoundStore::Origin::kGoal;
@@ -59,7 +59,7 @@ bool BoundLookahead::improve(StateId id) {
         StateId same = store_.registry_.find(state);
         if (same == kNoState || !store_.infos_[same].is_known) {
             store_.dominance_.project(state, abstract_.data());
-            Cost carried = store_.best_from_known(abstract_.data(), std::min(bound, needed), same, source);
+            Total carried = store_.best_from_known(abstract_.data(), std::min(bound, needed), same, source);
             if (source != kNoState) {
                 bound = carried;
                 origin = BoundStore::Origin::kDominance;

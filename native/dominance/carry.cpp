@@ -27,7 +27,7 @@ class Carrier {
         std::vector<Word> from(s, s + space_.num_words()), to(space_.num_words());
         Abstract at_s(at_.size());
         dominance_.project(s, at_s.data());
-        DominanceValue promised = dominance_.value(at_s.data(), at_.data());
+        const Total promised = dominance_.value(at_s.data(), at_.data());
         if (promised == kNever) throw InputError("D(s, t) is minus infinity: nothing can be carried over");
         std::int64_t left = 0;  // the cost of the rest of s's plan
         for (ActionId action : plan) left += space_.task.actions[action].cost;
@@ -56,11 +56,11 @@ class Carrier {
     // Answers s -action-> s' by a path to some t' of cost g with D(s',t') >= D(s,t) - c(action) + g.
     void follow(const Abstract& s, const Abstract& to_s, ActionId action) {
         const std::int64_t needed =
-            std::int64_t{dominance_.value(s.data(), at_.data())} - space_.task.actions[action].cost;
+            dominance_.value(s.data(), at_.data()) - space_.task.actions[action].cost;
         if (follow_directly(to_s, needed)) return;
         const std::int64_t before = cost_;
         follow_proof(s, to_s, dominance_.label_of(action));
-        DominanceValue reached = dominance_.value(to_s.data(), at_.data());
+        const Total reached = dominance_.value(to_s.data(), at_.data());
         if (reached == kNever || reached < needed + cost_ - before)
             throw DominanceDefect("the answer to " + space_.task.actions[action].name +
                                   " is worse than promised");
@@ -68,7 +68,7 @@ class Carrier {
 
     // By one action or none, whichever leaves most; nearly always enough.
     bool follow_directly(const Abstract& to_s, std::int64_t needed) {
-        const DominanceValue still = dominance_.value(to_s.data(), at_.data());
+        const Total still = dominance_.value(to_s.data(), at_.data());
         std::int64_t best = still == kNever ? std::int64_t{kNever} * 2 : still;
         ActionId chosen = kNoAction;
         actions_.clear();
@@ -77,9 +77,9 @@ class Carrier {
         for (ActionId action : actions_) {
             space_.generator.apply(now_.data(), action, next_.data());
             dominance_.project(next_.data(), reached.data());
-            DominanceValue value = dominance_.value(to_s.data(), reached.data());
+            const Total value = dominance_.value(to_s.data(), reached.data());
             if (value == kNever) continue;
-            std::int64_t net = std::int64_t{value} - space_.task.actions[action].cost;
+            std::int64_t net = value - space_.task.actions[action].cost;
             if (net > best) {
                 best = net;
                 chosen = action;

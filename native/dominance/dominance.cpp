@@ -22,7 +22,8 @@ std::size_t bytes_needed(const FactoredTask& task) {
 }
 
 bool has_limit(const Budget& budget) {
-    return budget.has_deadline() || budget.max_bytes < Budget{}.max_bytes || budget.stop;
+    return budget.has_deadline() || budget.max_bytes < Budget{}.max_bytes || budget.has_max_resident() ||
+           budget.stop;
 }
 
 }  // namespace
@@ -144,7 +145,7 @@ void Dominance::replace_values(std::vector<std::vector<DominanceValue>> values) 
     take_values(relations);
 }
 
-DominanceValue Dominance::value(const Word* s, const Word* t) const {
+Total Dominance::value(const Word* s, const Word* t) const {
     std::vector<std::int32_t> of_s(num_factors()), of_t(num_factors());
     project(s, of_s.data());
     project(t, of_t.data());

@@ -16,7 +16,7 @@ struct DominanceOptions {
 // A state beside another one, and its D(s,t).
 struct Morph {
     std::vector<Word> state;
-    DominanceValue value;
+    Total value;
 };
 
 class Dominance {
@@ -42,17 +42,17 @@ class Dominance {
             out[i] = task_.factors[i].projection(space_.packer, state);
     }
     // Between projected states; kNever for minus infinity. Speaks of s only where h*(s) is finite.
-    DominanceValue value(const std::int32_t* s, const std::int32_t* t) const {
-        std::int64_t sum = 0;
+    Total value(const std::int32_t* s, const std::int32_t* t) const {
+        Total sum = 0;
         for (std::size_t i = 0; i < values_.size(); ++i) {
             if (s[i] < 0 || t[i] < 0) return kNever;
             DominanceValue v = factor_value(i, s[i], t[i]);
             if (v == kNever) return kNever;
             sum += v;
         }
-        return sum < -kFiniteLimit ? kNever : static_cast<DominanceValue>(sum);
+        return sum < -kFiniteLimit ? kNever : sum;
     }
-    DominanceValue value(const Word* s, const Word* t) const;
+    Total value(const Word* s, const Word* t) const;
     DominanceValue factor_value(std::size_t factor, std::int32_t s, std::int32_t t) const {
         if (values_[factor].empty()) return s == t ? 0 : kNever;  // there was no memory for more
         return values_[factor][static_cast<std::size_t>(s) * sizes_[factor] + static_cast<std::size_t>(t)];

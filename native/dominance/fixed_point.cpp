@@ -114,7 +114,7 @@ void LabelDominance::collect(LabelId label, std::vector<std::vector<std::vector<
             std::int64_t sum = std::int64_t{task_.labels[label].cost} - cost + outside;
             if (sum < worst_useful_[i]) continue;
             is_useful = true;
-            auto best = static_cast<DominanceValue>(std::min<std::int64_t>(sum, kFiniteLimit));
+            auto best = static_cast<DominanceValue>(std::min<std::int64_t>(sum, kFiniteLimit - 1));
             auto [entry, is_new] = bonus[k].try_emplace(group(i, other), best);
             if (!is_new) entry->second = std::max(entry->second, best);
         }

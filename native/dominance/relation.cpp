@@ -212,7 +212,7 @@ void Relation::close(BudgetWatch& watch, LimitHit& limit) {
             DominanceValue* row = values_.data() + s * n;
             for (std::size_t t = 0; t < n; ++t) {
                 DominanceValue sum = first + second[t];
-                row[t] = std::max(row[t], sum < -kFiniteLimit ? kNever : sum);
+                row[t] = std::max(row[t], sum <= -kFiniteLimit ? kNever : sum);
             }
         }
         limit = watch.check(0, 0, 1 + n * n / 100);

@@ -14,7 +14,9 @@ struct TauEdge {
     std::uint32_t level;  // the moves of the other factors have lower levels, so that expanding one ends
 };
 
-inline constexpr Cost kMaxTauCost = 1 << 27;  // farther counts as never
+// Farther counts as never. As far as values of D go, or what follows from two of them would promise moves that are
+// not known.
+inline constexpr Cost kMaxTauCost = (1 << 28) - 1;
 
 class TauMoves {
   public:

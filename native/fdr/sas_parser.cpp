@@ -31,6 +31,7 @@ class SasParser {
                                      " axioms (derived predicates, or quantified or negated complex "
                                      "conditions that the translator compiles into them); misstep handles "
                                      "tasks without axioms only: rewrite the domain without them");
+        name_apart(task_);
         return std::move(task_);
     }
 
@@ -130,7 +131,7 @@ class SasParser {
             std::int64_t size = count("domain size", kMaxDomainSize);
             if (size < 1) fail("variable '" + variable.name + "' has no values");
             for (std::int64_t v = 0; v < size; ++v)
-                variable.values.push_back(atom_from_sas(line("a fact name")));
+                variable.values.push_back(normalised(atom_from_sas(line("a fact name"))));
             keyword("end_variable");
             task_.variables.push_back(std::move(variable));
         }
@@ -187,7 +188,7 @@ class SasParser {
     Action parse_action() {
         keyword("begin_operator");
         Action action;
-        action.name = "(" + std::string(line("an operator name")) + ")";
+        action.name = normalised("(" + std::string(line("an operator name")) + ")");
         std::int64_t prevails = count("number of prevail conditions", kMaxVariables);
         for (std::int64_t k = 0; k < prevails; ++k) {
             auto pair = numbers("a prevail condition (variable value)", 2);

@@ -34,7 +34,7 @@ namespace {
 std::string sas_from_atom(std::string_view atom) {
     constexpr std::string_view kNot = "(not ";
     if (atom.empty()) return "<none of those>";
-    bool negated = atom.starts_with(kNot);
+    bool negated = atom.starts_with("(not (");
     if (negated) atom = atom.substr(kNot.size(), atom.size() - kNot.size() - 1);
     std::istringstream words{std::string(atom.substr(1, atom.size() - 2))};
     std::string word, result = negated ? "NegatedAtom " : "Atom ";

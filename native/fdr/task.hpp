@@ -9,8 +9,8 @@
 
 namespace misstep {
 
-// Costs and heuristic values. Infinity is a value of its own; finite values never exceed kMaxCost, at which
-// estimates stay and plans are refused.
+// Costs of actions, and estimates of what plans cost. Infinity is a value of its own; finite values never exceed
+// kMaxCost, at which estimates stay: such a one is still a lower bound where it was meant as one, but no more.
 using Cost = std::int32_t;
 inline constexpr Cost kInfinity = std::numeric_limits<Cost>::max();
 inline constexpr Cost kMaxCost = (1 << 30) - 2;
@@ -19,6 +19,28 @@ inline constexpr Cost kMaxCost = (1 << 30) - 2;
 inline Cost add_costs(Cost a, Cost b) {
     Cost sum = a + b;
     return sum > kMaxCost ? kMaxCost : sum;
+}
+
+// What several actions cost together, exactly: no run or plan that fits into memory comes near the largest value.
+using Total = std::int64_t;
+inline constexpr Total kEndless = std::numeric_limits<Total>::max();  // there is no end, or no plan
+
+// A total in a record of 32-bit words.
+class StoredTotal {
+  public:
+    StoredTotal() = default;
+    StoredTotal(Total total)
+        : low_(static_cast<std::uint32_t>(total)),
+          high_(static_cast<std::uint32_t>(static_cast<std::uint64_t>(total) >> 32)) {}
+    operator Total() const { return static_cast<Total>((std::uint64_t{high_} << 32) | low_); }
+
+  private:
+    std::uint32_t low_, high_;
+};
+
+// The total as a cost, for orders and for lower bounds.
+inline Cost at_most_max(Total total) {
+    return static_cast<Cost>(total > kMaxCost ? kMaxCost : total);
 }
 
 struct Fact {
@@ -60,6 +82,14 @@ Task parse_sas(std::string_view text, const std::string& source);
 
 // "Atom on(a, b)" -> "(on a b)", "NegatedAtom p()" -> "(not (p))", "<none of those>" -> "".
 std::string atom_from_sas(std::string_view sas_name);
+
+// Lower case, one blank between words: "(On  A b )" -> "(on a b)".
+std::string normalised(std::string_view text);
+
+// Makes names say which value or action is meant. Of each variable one value may have no atom; other values without
+// one, and atoms that were used before, become "(value VARIABLE VALUE)". Actions may share a name where they do the
+// same; another one of that name gets its number behind it.
+void name_apart(Task& task);
 
 // The inverse of parse_sas, up to names that SAS files and PDDL write differently.
 std::string write_sas(const Task& task);

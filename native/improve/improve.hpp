@@ -12,12 +12,12 @@ namespace misstep {
 
 struct ImproveOptions {
     Budget budget;
-    Cost enough = 0;  // a known lower bound: a plan as cheap as this cannot be improved
+    Total enough = 0;  // a known lower bound: a plan as cheap as this cannot be improved
 };
 
 struct ImproveResult {
     std::vector<ActionId> plan;
-    Cost cost = kInfinity;
+    Total cost = kEndless;
     std::uint64_t expanded = 0;
     double seconds = 0;
     LimitHit limit = LimitHit::kNone;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "search/node_store.hpp"
 #include "util/error.hpp"
 
 namespace misstep {
@@ -20,7 +19,7 @@ KnownPlan::KnownPlan(const StateSpace& space, const Word* start, std::vector<Act
     if (!space.is_goal(state(actions_.size())))
         throw InputError("this is no plan for the state: it ends in a state that is not a goal state");
     for (std::size_t i = actions_.size(); i-- > 0;)
-        suffix_costs_[i] = path_cost(suffix_costs_[i + 1], space.task.actions[actions_[i]].cost);
+        suffix_costs_[i] = suffix_costs_[i + 1] + space.task.actions[actions_[i]].cost;
     regress(space);
 }
 
@@ -46,19 +45,13 @@ void KnownPlan::regress(const StateSpace& space) {
     }
 }
 
-std::size_t KnownPlan::suffix_from(const Word* state, Cost below) const {
+std::size_t KnownPlan::suffix_from(const Word* state, Total below) const {
     std::size_t begin = 0;
     for (std::size_t i = actions_.size() + 1; i-- > 0 && suffix_costs_[i] < below;) {
         if (holds({conditions_.data() + begin, conditions_.data() + condition_end_[i]}, state)) return i;
         begin = condition_end_[i];
     }
     return kNone;
-}
-
-Cost plan_cost(const Task& task, std::span<const ActionId> plan) {
-    Cost cost = 0;
-    for (ActionId action : plan) cost = add_costs(cost, task.actions[action].cost);
-    return cost;
 }
 
 std::vector<ActionId> eliminate_actions(const StateSpace& space, const Word* start,

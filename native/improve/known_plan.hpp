@@ -17,16 +17,16 @@ class KnownPlan {
 
     std::size_t size() const { return actions_.size(); }
     const std::vector<ActionId>& actions() const { return actions_; }
-    Cost cost() const { return suffix_costs_.front(); }
+    Total cost() const { return suffix_costs_.front(); }
     // The state before step i; i = size() is the goal state.
     const Word* state(std::size_t i) const { return states_.data() + i * num_words_; }
-    Cost suffix_cost(std::size_t i) const { return suffix_costs_[i]; }
-    Cost prefix_cost(std::size_t i) const { return cost() - suffix_costs_[i]; }
+    Total suffix_cost(std::size_t i) const { return suffix_costs_[i]; }
+    Total prefix_cost(std::size_t i) const { return cost() - suffix_costs_[i]; }
 
     // The shortest suffix that leads from the state to the goal and costs less than `below`, as the place of
     // its first step; kNone where there is none. A suffix asks for its regressed goal only: what it achieves
     // itself or never looks at may be anything.
-    std::size_t suffix_from(const Word* state, Cost below) const;
+    std::size_t suffix_from(const Word* state, Total below) const;
     static constexpr std::size_t kNone = ~std::size_t{0};
 
   private:
@@ -35,13 +35,10 @@ class KnownPlan {
     std::size_t num_words_;
     std::vector<ActionId> actions_;
     std::vector<Word> states_;
-    std::vector<Cost> suffix_costs_;          // by step, 0 at the end
+    std::vector<Total> suffix_costs_;         // by step, 0 at the end
     std::vector<WordCondition> conditions_;   // of all suffixes, one after another
     std::vector<std::size_t> condition_end_;  // by step
 };
-
-// The sum, at most kMaxCost.
-Cost plan_cost(const Task& task, std::span<const ActionId> plan);
 
 // Action elimination (Nakhost & Mueller 2010): leaves out every action that, together with those that then
 // become inapplicable, is not needed to reach the goal. Quadratic; the result is a plan that costs no more,

@@ -42,7 +42,7 @@ void Neighbourhood::adopt(const KnownPlan& plan) {
     for (std::size_t i = 0; i <= plan.size(); ++i) {
         auto [id, is_new] = nodes_.registry().insert(plan.state(i));
         Node& node = nodes_.node(id);
-        if (is_new) node = {kNoState, kNoAction, kInfinity, 0, 0, 1, 0};
+        if (is_new) node = {kNoState, kNoAction, kEndless, 0, 0, 1, 0};
         const bool is_cheaper = plan.prefix_cost(i) < node.g, was_apart = node.distance > 0;
         if (is_cheaper) {
             node.parent = parent;
@@ -88,8 +88,8 @@ void Neighbourhood::expand(StateId id) {
 
 void Neighbourhood::reach(StateId from, ActionId action, const Word* state, std::uint64_t hash) {
     const Node parent = nodes_.node(from);
-    const Cost g = add_costs(parent.g, space_.task.actions[action].cost);
-    if (add_costs(g, cheapest_action_) >= best_ && !(g < best_ && space_.is_goal(state))) return;
+    const Total g = parent.g + space_.task.actions[action].cost;
+    if (g + cheapest_action_ >= best_ && !(g < best_ && space_.is_goal(state))) return;
     const std::uint32_t distance = parent.distance + 1;
     auto [id, is_new] = nodes_.registry().insert(state, hash);
     Node& node = nodes_.node(id);
@@ -140,9 +140,9 @@ void Neighbourhood::open_fresh() {
 void Neighbourhood::push(StateId id) {
     const Node& node = nodes_.node(id);
     if (order_ == ExpansionOrder::kNearest) {
-        open_.push(key(node.distance, node.g), id);
+        open_.push(key(node.distance, at_most_max(node.g)), id);
     } else {
-        const Cost f = add_costs(node.g, node.h);
+        const Cost f = at_most_max(node.g + node.h);
         open_.push(key(f, node.distance), id);
         open_to_goal_.push(key(f, node.h), id);
     }
@@ -163,14 +163,14 @@ void Neighbourhood::rejoin(StateId id) {
 // Goes on with the plan from where the path left it, without what is not applicable now.
 void Neighbourhood::replay(StateId id) {
     const Node& node = nodes_.node(id);
-    Cost cost = node.g;
+    Total cost = node.g;
     std::copy_n(nodes_.state(id), here_.size(), here_.begin());
     replayed_.clear();
     work_ += plan_->size() / 8;
     for (std::size_t i = node.position; i < plan_->size(); ++i) {
         ActionId action = plan_->actions()[i];
         if (!space_.generator.is_applicable(here_.data(), action)) continue;
-        cost = add_costs(cost, space_.task.actions[action].cost);
+        cost += space_.task.actions[action].cost;
         if (cost >= best_) return;
         space_.generator.apply(here_.data(), action, next_.data());
         std::swap(here_, next_);

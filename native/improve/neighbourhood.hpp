@@ -35,7 +35,7 @@ class Neighbourhood final : public Improver {
     struct Node {
         StateId parent;
         ActionId action;
-        Cost g;
+        StoredTotal g;
         Cost h;
         std::uint32_t position;       // the step of the plan at which its path left it
         std::uint32_t distance : 31;  // steps since
@@ -65,7 +65,7 @@ class Neighbourhood final : public Improver {
     std::size_t registry_bytes_ = 0;
     const KnownPlan* plan_ = nullptr;
     std::optional<std::vector<ActionId>> found_;
-    Cost best_ = kInfinity;  // the plan's cost, or that of a cheaper one found in this step
+    Total best_ = kEndless;  // the plan's cost, or that of a cheaper one found in this step
     std::vector<StateId> fresh_;
     std::vector<const Word*> states_;
     std::vector<Cost> values_;

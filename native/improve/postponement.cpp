@@ -75,7 +75,7 @@ void Postponement::try_first(const std::vector<ActionId>& order, std::size_t at,
     for (std::size_t i = at; i < order.size(); ++i) apply(order[i]);
     if (!space_.is_goal(here_.data())) return;
     replayed_.insert(replayed_.begin(), order.begin(), order.begin() + static_cast<std::ptrdiff_t>(at));
-    Cost cost = plan_cost(space_.task, replayed_);
+    const Total cost = plan_cost(space_.task, replayed_);
     if (cost >= best_) return;
     best_ = cost;
     found_ = replayed_;

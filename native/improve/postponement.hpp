@@ -28,7 +28,7 @@ class Postponement final : public Improver {
     const KnownPlan* plan_ = nullptr;
     std::size_t at_ = 0;     // the action to postpone next
     std::size_t tried_ = 0;  // since the plan is this one
-    Cost best_ = kInfinity;
+    Total best_ = kEndless;
     std::optional<std::vector<ActionId>> found_;
     std::vector<Word> state_, here_, next_;
     std::vector<ActionId> replayed_;

@@ -10,7 +10,7 @@ struct Reached {
     StateId state;
     std::size_t parent;  // its place in the layer before
     ActionId action;
-    Cost g;
+    Total g;
 };
 
 class Lookahead {
@@ -51,7 +51,7 @@ class Lookahead {
             actions_.clear();
             space.generator.applicable(graph_.state(layer[at].state), actions_);
             for (ActionId action : actions_) {
-                Cost g = add_costs(layer[at].g, space.task.actions[action].cost);
+                Total g = layer[at].g + space.task.actions[action].cost;
                 if (g >= bound_) continue;
                 space.generator.apply(graph_.state(layer[at].state), action, successor.data());
                 StateId id = graph_.insert(successor.data());
@@ -91,7 +91,7 @@ class Lookahead {
             }
             for (std::size_t i = first; i < last; ++i) {
                 const RunInfo& run = runs[i - first];
-                Cost cost = add_costs(leaves[i].g, run.cost);
+                Total cost = leaves[i].g + run.cost;
                 if (run.outcome != Outcome::kSolved || cost >= bound_) continue;
                 std::vector<ActionId> plan = path_of(leaves[i], layers_.size() - 1);
                 for (StateId id : graph_.trace(run.start, run.steps)) plan.push_back(graph_.action(id));
@@ -107,12 +107,12 @@ class Lookahead {
         return budget;
     }
     // A run that spends so many steps cannot stay below the bound.
-    std::uint32_t max_steps(Cost g) const {
-        if (bound_ >= kMaxCost || cheapest_action_ == 0) return options_.max_steps;
+    std::uint32_t max_steps(Total g) const {
+        if (bound_ == kEndless || cheapest_action_ == 0) return options_.max_steps;
         std::uint64_t steps = static_cast<std::uint64_t>((bound_ - g - 1) / cheapest_action_);
         return static_cast<std::uint32_t>(std::min<std::uint64_t>(steps, options_.max_steps));
     }
-    void found(std::vector<ActionId> plan, Cost cost) {
+    void found(std::vector<ActionId> plan, Total cost) {
         result_.plan = std::move(plan);
         result_.cost = bound_ = cost;
     }
@@ -129,7 +129,7 @@ class Lookahead {
 
     PolicyGraph& graph_;
     const LookaheadOptions& options_;
-    Cost bound_;
+    Total bound_;
     std::uint64_t asked_before_;
     BudgetWatch watch_;
     Cost cheapest_action_ = kMaxCost;

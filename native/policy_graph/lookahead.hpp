@@ -7,7 +7,7 @@ namespace misstep {
 
 struct LookaheadOptions {
     std::uint32_t depth = 2;
-    Cost bound = kInfinity;          // only plans cheaper than this are of interest
+    Total bound = kEndless;          // only plans cheaper than this are of interest
     std::uint32_t max_steps = 1000;  // of a policy run
     std::uint64_t max_leaves = 100'000;
     Budget budget;  // its expansions are states that the policy is asked about
@@ -15,7 +15,7 @@ struct LookaheadOptions {
 
 struct LookaheadResult {
     std::vector<ActionId> plan;  // the cheapest one found
-    Cost cost = kInfinity;       // of the plan; infinite where there is none below the bound
+    Total cost = kEndless;       // of the plan; infinite where there is none below the bound
     LimitHit limit = LimitHit::kNone;
     std::uint64_t leaves = 0;  // distinct states from which the policy was run
     std::uint64_t asked = 0;   // states that the policy was asked about, beyond what it had said before

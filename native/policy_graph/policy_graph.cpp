@@ -218,7 +218,7 @@ RunInfo PolicyGraph::evaluate(StateId start, std::uint32_t max_steps) {
     ++evaluation_;
     path_.clear();
     StateId at = start;
-    Cost cost = 0;
+    Total cost = 0;
     // Without an action left the policy is not asked any more, even where its answer is known from another
     // run.
     auto fits = [max_steps](Outcome outcome, std::uint32_t steps) {
@@ -227,7 +227,7 @@ RunInfo PolicyGraph::evaluate(StateId start, std::uint32_t max_steps) {
         return asked_at_end ? steps < max_steps : steps <= max_steps;
     };
     auto step = [&] {
-        cost = add_costs(cost, space_.task.actions[node(at).action].cost);
+        cost += space_.task.actions[node(at).action].cost;
         at = node(at).successor;
     };
     while (true) {
@@ -235,7 +235,7 @@ RunInfo PolicyGraph::evaluate(StateId start, std::uint32_t max_steps) {
         std::uint32_t steps = static_cast<std::uint32_t>(path_.size());
         if (here.resolved && fits(here.outcome, steps + here.steps_to_end)) {
             RunInfo info{start, here.end, here.outcome, steps + here.steps_to_end,
-                         add_costs(cost, here.cost_to_end)};
+                         cost + here.cost_to_end};
             // All before it end likewise; a run into a loop ends at the same repeated state.
             resolve(here.outcome, here.end, path_.size());
             return info;
@@ -266,9 +266,9 @@ RunInfo PolicyGraph::evaluate(StateId start, std::uint32_t max_steps) {
 // run from any of them goes round once and ends where it started. The others add their steps to their
 // successor's.
 void PolicyGraph::resolve(Outcome outcome, StateId end, std::size_t first_of_loop) {
-    Cost loop_cost = 0;
+    Total loop_cost = 0;
     for (std::size_t i = first_of_loop; i < path_.size(); ++i)
-        loop_cost = add_costs(loop_cost, space_.task.actions[node(path_[i]).action].cost);
+        loop_cost += space_.task.actions[node(path_[i]).action].cost;
     std::uint32_t loop_steps = static_cast<std::uint32_t>(path_.size() - first_of_loop);
     for (std::size_t i = path_.size(); i-- > 0;) {
         Node& here = node(path_[i]);
@@ -282,7 +282,7 @@ void PolicyGraph::resolve(Outcome outcome, StateId end, std::size_t first_of_loo
             const Node& next = node(here.successor);
             here.end = end;
             here.steps_to_end = next.steps_to_end + 1;
-            here.cost_to_end = add_costs(next.cost_to_end, space_.task.actions[here.action].cost);
+            here.cost_to_end = next.cost_to_end + space_.task.actions[here.action].cost;
         }
     }
 }

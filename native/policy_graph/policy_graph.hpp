@@ -30,7 +30,7 @@ struct RunInfo {
     StateId last;  // where the run ended; the repeated state of a loop
     Outcome outcome;
     std::uint32_t steps;  // actions applied
-    Cost cost;            // of these actions
+    Total cost;           // of these actions
 };
 
 struct PolicyGraphOptions {
@@ -83,7 +83,7 @@ class PolicyGraph {
         std::uint32_t mark;  // the last evaluation that passed here
         // Known once a run from here was followed to its end.
         std::uint32_t steps_to_end;
-        Cost cost_to_end;
+        StoredTotal cost_to_end;
         StateId end;
         Kind kind;
         bool queued;  // for asking or classifying

@@ -69,7 +69,7 @@ class AStar : BestFirstSearch<AStarNode, TieBreak::kLastIn> {
         fresh_.clear();
         for (std::size_t i = 0; i < successors_.size(); ++i) {
             ActionId action = successors_.action(i);
-            Cost new_g = path_cost(g, space_.task.actions[action].cost);
+            Cost new_g = add_costs(g, space_.task.actions[action].cost);
             auto [successor, is_new] = nodes_.registry().insert(successors_.state(i), successors_.hash(i));
             AStarNode& node = nodes_.node(successor);
             if (is_new) {
@@ -102,10 +102,8 @@ class AStar : BestFirstSearch<AStarNode, TieBreak::kLastIn> {
     }
 
     void finish(StateId id) {
-        result_.outcome = SearchOutcome::kSolved;
-        result_.cost = nodes_.node(id).g;
-        if (heuristic_.is_admissible()) result_.lower_bound = result_.cost;
-        result_.plan = nodes_.plan_to(id);
+        solved(id);
+        if (heuristic_.is_admissible()) result_.lower_bound = nodes_.node(id).g;
     }
 
     // The bound is what the open list says in the end: it may have been larger before, where a heuristic is

@@ -52,9 +52,15 @@ class BestFirstSearch {
             auto [successor, is_new] = nodes_.registry().insert(successors_.state(i), successors_.hash(i));
             if (!is_new) continue;
             ActionId action = successors_.action(i);
-            nodes_.node(successor) = {id, action, path_cost(g, space_.task.actions[action].cost)};
+            nodes_.node(successor) = {id, action, add_costs(g, space_.task.actions[action].cost)};
             fresh_.push_back(successor);
         }
+    }
+
+    void solved(StateId goal) {
+        result_.outcome = SearchOutcome::kSolved;
+        result_.plan = nodes_.plan_to(goal);
+        result_.cost = plan_cost(space_.task, result_.plan);
     }
 
     // The heuristic's values, in the order of `ids`.

@@ -17,14 +17,13 @@ class HillClimbing {
         try {
             bool first_phase = true;
             result_.outcome = h == kInfinity ? SearchOutcome::kUnsolvable : SearchOutcome::kLimit;
-            Cost total = 0;
             while (h != kInfinity) {
                 if (space_.is_goal(state.data())) {
                     result_.outcome = SearchOutcome::kSolved;
-                    result_.cost = total;
+                    result_.cost = plan_cost(space_.task, result_.plan);
                     break;
                 }
-                if (!climb(state, h, total)) {
+                if (!climb(state, h)) {
                     // A first phase that runs dry has seen every state that might reach a goal.
                     if (result_.limit == LimitHit::kIncomplete && first_phase) {
                         result_.limit = LimitHit::kNone;
@@ -46,7 +45,7 @@ class HillClimbing {
   private:
     // Moves `state` to the nearest state that is strictly better, or is a goal; false where a limit was hit
     // or there is none.
-    bool climb(std::vector<Word>& state, Cost& h, Cost& total) {
+    bool climb(std::vector<Word>& state, Cost& h) {
         NodeStore<Node> nodes(space_);
         nodes.node(nodes.registry().insert(state.data()).first) = {kNoState, kNoAction, 0};
         std::vector<StateId> queue(1, 0);
@@ -65,7 +64,7 @@ class HillClimbing {
                 ++result_.registered;
                 ActionId action = successors_.action(i);
                 nodes.node(successor) = {id, action,
-                                         path_cost(nodes.node(id).g, space_.task.actions[action].cost)};
+                                         add_costs(nodes.node(id).g, space_.task.actions[action].cost)};
                 ++result_.evaluated;
                 Cost value = heuristic_.evaluate(nodes.state(successor));
                 if (value == kInfinity) continue;
@@ -73,7 +72,6 @@ class HillClimbing {
                 if (value < h || space_.is_goal(nodes.state(successor))) {
                     std::vector<ActionId> steps = nodes.plan_to(successor);
                     result_.plan.insert(result_.plan.end(), steps.begin(), steps.end());
-                    total = path_cost(total, nodes.node(successor).g);
                     state.assign(nodes.state(successor), nodes.state(successor) + space_.num_words());
                     h = value;
                     return true;

@@ -19,12 +19,7 @@ class GreedySearch : BestFirstSearch<Node, TieBreak::kFirstIn> {
         while (!open_.empty()) {
             if (!within_budget()) return;
             StateId id = open_.pop();
-            if (space_.is_goal(nodes_.state(id))) {
-                result_.outcome = SearchOutcome::kSolved;
-                result_.cost = nodes_.node(id).g;
-                result_.plan = nodes_.plan_to(id);
-                return;
-            }
+            if (space_.is_goal(nodes_.state(id))) return solved(id);
             reach_new_successors(id);
             open_fresh();
         }

@@ -32,12 +32,7 @@ class LazySearch : BestFirstSearch<Node, TieBreak::kFirstIn> {
             if (id < is_expanded_.size() && is_expanded_[id]) continue;  // it was in both lists
             is_expanded_.resize(nodes_.registry().size(), 0);
             is_expanded_[id] = 1;
-            if (space_.is_goal(nodes_.state(id))) {
-                result_.outcome = SearchOutcome::kSolved;
-                result_.cost = nodes_.node(id).g;
-                result_.plan = nodes_.plan_to(id);
-                return;
-            }
+            if (space_.is_goal(nodes_.state(id))) return solved(id);
             expand(id);
         }
         // Every state is expanded once, and only states that have no plan even when relaxed are left out.

@@ -6,24 +6,15 @@
 
 #include "search/search.hpp"
 #include "state/registry.hpp"
-#include "util/error.hpp"
 #include "util/rng.hpp"
 
 namespace misstep {
-
-// g + cost; throws where plans would become too expensive to count.
-inline Cost path_cost(Cost g, Cost cost) {
-    Cost sum = add_costs(g, cost);
-    if (sum == kMaxCost)
-        throw InputError("a path costs more than " + std::to_string(kMaxCost) + ": scale the costs down");
-    return sum;
-}
 
 // Kept beside the packed state, in the same record.
 struct Node {
     StateId parent;
     ActionId action;
-    Cost g;
+    Cost g;  // at most kMaxCost, where the path may cost more
 };
 
 template <class NodeType>

@@ -15,7 +15,7 @@ struct SearchResult {
     SearchOutcome outcome = SearchOutcome::kLimit;
     LimitHit limit = LimitHit::kNone;
     std::vector<ActionId> plan;
-    Cost cost = kInfinity;  // of the plan
+    Total cost = kEndless;  // of the plan
     Cost lower_bound = 0;   // proven for the start state
     std::uint64_t expanded = 0;
     std::uint64_t evaluated = 0;

@@ -12,6 +12,13 @@ namespace misstep {
 using ActionId = std::uint32_t;
 inline constexpr ActionId kNoAction = ~ActionId{0};
 
+// What the actions cost together.
+inline Total plan_cost(const Task& task, std::span<const ActionId> plan) {
+    Total cost = 0;
+    for (ActionId action : plan) cost += task.actions[action].cost;
+    return cost;
+}
+
 class SuccessorGenerator {
   public:
     SuccessorGenerator(const Task& task, const StatePacker& packer);

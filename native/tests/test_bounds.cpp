@@ -33,9 +33,9 @@ PolicyRun as_policy_run(const TablePolicy::Run& run, const WholeSpace& whole) {
 }
 
 // What is proven: where the policy fails to answer, no more than what it spent.
-Cost policy_cost(const TablePolicy& policy, const Task& task, std::size_t state) {
+Total policy_cost(const TablePolicy& policy, const Task& task, std::size_t state) {
     TablePolicy::Run run = whole_run(policy, task, state);
-    return never_solves(run.outcome) ? kInfinity : run.cost;
+    return never_solves(run.outcome) ? kEndless : run.cost;
 }
 
 // All bounds are at least the true cost and their plans exist; flagged is all that is proven a bug.
@@ -43,11 +43,11 @@ void check_store(BoundStore& store, const WholeSpace& whole, const TablePolicy& 
                  std::set<std::size_t>& flagged) {
     for (StateId id : store.take_flagged()) CHECK(flagged.insert(whole.number(store.state(id))).second);
     for (std::size_t s = 0; s < whole.size(); ++s) {
-        const Cost bound = store.bound(whole.words(s));
+        const Total bound = store.bound(whole.words(s));
         CHECK(bound >= whole.goal_cost(s) &&
               store.policy_cost(whole.words(s)) <= policy_cost(policy, task, s));
         CHECK(flagged.contains(s) == (bound < store.policy_cost(whole.words(s))));
-        if (bound == kInfinity) {
+        if (bound == kEndless) {
             CHECK_THROWS(InputError, store.plan_of(whole.words(s)));
         } else {
             std::optional<Cost> cost = whole.plan_cost(s, store.plan_of(whole.words(s)));
@@ -131,5 +131,5 @@ TEST(runs_that_do_not_fit_together_are_refused) {
     BoundStore store(dominance, {});
     PolicyRun run{{space.initial.data()}, {0}};
     CHECK_THROWS(InputError, store.add_run(run, unlimited()));
-    CHECK(store.bound(space.initial.data()) == kInfinity && store.num_known() == 0);
+    CHECK(store.bound(space.initial.data()) == kEndless && store.num_known() == 0);
 }

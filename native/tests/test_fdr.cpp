@@ -58,6 +58,26 @@ TEST(written_tasks_read_back_the_same) {
     }
 }
 
+// Values without an atom, atoms that differ in case only, and two actions of one name.
+TEST(names_tell_values_and_actions_apart) {
+    const Task light = parse_sas(kSas, "light.sas");
+    Task task = parse_sas(with(with(kSas, "Atom lit(lamp, hall)", "red"), "Atom held(key)", "Atom Held(KEY )"), "x");
+    CHECK(task.variables[0].values == std::vector<std::string>({"", "(value 0 1)"}));
+    CHECK(task.variables[1].values == std::vector<std::string>({"(held key)", ""}));
+    CHECK(same(parse_sas(write_sas(task), "again"), task));
+    task = parse_sas(with(kSas, "NegatedAtom lit(lamp, hall)", "Atom LIT(lamp hall)"), "x");
+    CHECK(task.variables[0].values == std::vector<std::string>({"(lit lamp hall)", "(value 0 1)"}));
+    CHECK_THROWS(InputError, parse_sas(with(with(kSas, "NegatedAtom lit(lamp, hall)", "Atom LIT(lamp hall)"),
+                                            "Atom held(key)", "Atom value(0, 1)"),
+                                       "x"));
+    // Switching needs the key, taking it needs that it is not held: never both, so they may share a name.
+    task = parse_sas(with(kSas, "switch lamp hall", "take key"), "x");
+    CHECK(task.actions[0].name == "(take key)" && task.actions[1].name == "(take key)");
+    task = parse_sas(with(with(kSas, "switch lamp hall", "take key"), "1\n1 0\n1\n0 0", "0\n1\n0 0"), "x");
+    CHECK(task.actions[0].name == "(take key)" && task.actions[1].name == "(take key #1)");
+    CHECK(same(parse_sas(write_sas(task), "again"), task) && !same(task, light));
+}
+
 TEST(malformed_files_are_refused_with_their_line) {
     CHECK_THROWS_SAYING(InputError, "light.sas:2", parse_sas(with(kSas, "\n3\n", "\n4\n"), "light.sas"));
     CHECK_THROWS_SAYING(InputError, "light.sas:24",

@@ -109,7 +109,7 @@ TEST(suffixes_are_found_where_they_lead_to_the_goal_and_nowhere_else) {
                 std::vector<ActionId> suffix(plan.begin() + static_cast<std::ptrdiff_t>(i), plan.end());
                 if (whole.plan_cost(s, suffix)) expected = i;
             }
-            CHECK(known.suffix_from(whole.words(s), kInfinity) == expected);
+            CHECK(known.suffix_from(whole.words(s), kEndless) == expected);
             if (expected != KnownPlan::kNone)
                 CHECK(known.suffix_from(whole.words(s), known.suffix_cost(expected)) == KnownPlan::kNone);
         }

@@ -20,17 +20,17 @@ std::vector<StateId> insert_all(PolicyGraph& graph, const WholeSpace& whole) {
 }
 
 // The cheapest plan of at most `depth` free steps and then the policy.
-Cost plain_lookahead(const Task& task, const WholeSpace& whole, const TablePolicy& policy, std::size_t state,
+Total plain_lookahead(const Task& task, const WholeSpace& whole, const TablePolicy& policy, std::size_t state,
                      std::uint32_t depth) {
     if (whole.is_goal(state)) return 0;
-    Cost best = kInfinity;
+    Total best = kEndless;
     TablePolicy::Run run = policy.run(task, state, 1000, [](std::size_t) { return false; });
     if (run.outcome == Outcome::kSolved) best = run.cost;
     if (depth == 0) return best;
     for (ActionId a = 0; a < task.actions.size(); ++a) {
         if (!whole.is_applicable(state, a)) continue;
-        Cost rest = plain_lookahead(task, whole, policy, whole.successor(state, a), depth - 1);
-        if (rest != kInfinity) best = std::min(best, rest + task.actions[a].cost);
+        Total rest = plain_lookahead(task, whole, policy, whole.successor(state, a), depth - 1);
+        if (rest != kEndless) best = std::min(best, rest + task.actions[a].cost);
     }
     return best;
 }
@@ -62,7 +62,7 @@ TEST(runs_end_as_stepping_through_them_does) {
                 std::vector<StateId> trace = graph.trace(ids[s], runs[s].steps);
                 CHECK(trace.size() == expected.states.size());
                 for (std::size_t k = 0; k < trace.size(); ++k) CHECK(trace[k] == ids[expected.states[k]]);
-                Cost total = 0;
+                Total total = 0;
                 for (Cost cost : graph.step_costs(trace)) total += cost;
                 CHECK(total == expected.cost);
                 ++outcomes[static_cast<std::size_t>(runs[s].outcome)];
@@ -137,15 +137,15 @@ TEST(lookahead_finds_the_cheapest_of_all_paths) {
             if (whole.is_goal(s)) continue;
             StateId start = graph.insert(whole.words(s));
             for (std::uint32_t depth : {1U, 2U, 3U}) {
-                const Cost expected = plain_lookahead(task, whole, policy, s, depth);
+                const Total expected = plain_lookahead(task, whole, policy, s, depth);
                 LookaheadOptions options;
                 options.depth = depth;
                 LookaheadResult result = lookahead(graph, start, options);
                 CHECK(result.cost == expected && result.limit == LimitHit::kNone);
-                if (result.cost == kInfinity) continue;
+                if (result.cost == kEndless) continue;
                 CHECK(whole.plan_cost(s, result.plan) == result.cost);
                 options.bound = expected;
-                CHECK(lookahead(graph, start, options).cost == kInfinity);
+                CHECK(lookahead(graph, start, options).cost == kEndless);
                 ++found;
             }
         }

@@ -4,8 +4,6 @@
 #include <functional>
 #include <queue>
 
-#include "search/node_store.hpp"
-
 namespace misstep {
 namespace {
 
@@ -48,9 +46,9 @@ void find_values(const StateSpace& space, Enumeration& all) {
         for (const auto& edge : all.edges_of(from))
             back[next[edge.to]++] = {from, space.task.actions[edge.action].cost};
 
-    using Entry = std::pair<Cost, StateId>;
+    using Entry = std::pair<Total, StateId>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
-    all.values.assign(num_states, kInfinity);
+    all.values.assign(num_states, kEndless);
     for (StateId id = 0; id < num_states; ++id)
         if (space.is_goal(all.states.state(id))) {
             all.values[id] = 0;
@@ -61,7 +59,7 @@ void find_values(const StateSpace& space, Enumeration& all) {
         open.pop();
         if (value > all.values[id]) continue;
         for (std::size_t i = start[id]; i < start[id + 1]; ++i) {
-            const Cost through = path_cost(value, back[i].cost);
+            const Total through = value + back[i].cost;
             if (through >= all.values[back[i].from]) continue;
             all.values[back[i].from] = through;
             open.emplace(through, back[i].from);
@@ -71,8 +69,8 @@ void find_values(const StateSpace& space, Enumeration& all) {
 
 }  // namespace
 
-Cost Enumeration::regret(const Task& task, StateId from, const Edge& edge) const {
-    if (values[edge.to] == kInfinity) return kInfinity;
+Total Enumeration::regret(const Task& task, StateId from, const Edge& edge) const {
+    if (values[edge.to] == kEndless) return kEndless;
     return task.actions[edge.action].cost + values[edge.to] - values[from];
 }
 

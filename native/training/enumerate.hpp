@@ -20,14 +20,14 @@ struct Enumeration {
     StateRegistry states;                 // by id, the start first
     std::vector<Edge> edges;              // of all states, in the order of their ids
     std::vector<std::size_t> first_edge;  // by state, and the end
-    std::vector<Cost> values;             // kInfinity: no goal can be reached
+    std::vector<Total> values;            // kEndless: no goal can be reached
 
     explicit Enumeration(std::uint32_t num_words) : states(num_words) {}
     std::span<const Edge> edges_of(StateId id) const {
         return {edges.data() + first_edge[id], edges.data() + first_edge[id + 1]};
     }
-    // What going this way costs more than the best way; kInfinity where it leads to a dead end.
-    Cost regret(const Task& task, StateId from, const Edge& edge) const;
+    // What going this way costs more than the best way; kEndless where it leads to a dead end.
+    Total regret(const Task& task, StateId from, const Edge& edge) const;
 };
 
 // Breadth-first from `start` up to `max_states`, then Dijkstra's algorithm backwards from all goal states.

@@ -7,6 +7,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from misstep._core import Action, State
 from misstep.bound import NEVER, Bound, cost_as_json
+from misstep.task import Task
 
 StateT = TypeVar("StateT", bound=Hashable)
 
@@ -69,7 +70,7 @@ class Landmarks:
 
     def as_json(self, bound: Bound, /) -> dict[str, Any]:
         """Each landmark with its share; they prove their sum, even where less is claimed."""
-        cuts = [{"share": share, "actions": names(actions)} for actions, share in self.cuts]
+        cuts = [{"share": share, "actions": clear_names(actions)} for actions, share in self.cuts]
         return {"kind": "landmarks", "value": sum(share for _, share in self.cuts), "landmarks": cuts}
 
 
@@ -165,3 +166,13 @@ def search_claim(state: State, lower_bound: float, search: str, expanded: int, o
 def names(actions: Sequence[Action]) -> list[str]:
     """Actions as certificates write them."""
     return [action.name for action in actions]
+
+
+def clear_names(actions: Sequence[Action]) -> list[str]:
+    """Actions by names that stand for one of them only."""
+    return [_clear_name(action) for action in actions]
+
+
+def _clear_name(action: Action) -> str:
+    task = action.task
+    return task.clear_name(action) if isinstance(task, Task) else action.name

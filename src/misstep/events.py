@@ -151,6 +151,12 @@ class Finished(Logged):
     bug_regions: int = 0
     unique_fact_pairs: float | None = None
     """The share of bugs with two facts that no other bug has together."""
+    bug_rate: tuple[float, float] | None = None
+    """Between which the share of bugs among such states lies; in tests on models, that of unsafe runs."""
+    confidence: float | None = None
+    """With which it lies there."""
+    effective: float | None = None
+    """How many independent states would say as much about the rate; None where all are independent."""
     limits_hit: tuple[str, ...] = ()
     effort: float = 0.0
     extra: dict[str, Any] = field(default_factory=dict)

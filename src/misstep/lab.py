@@ -384,7 +384,7 @@ class Lab(Knowledge[State]):
             lo = float("inf") if line["value"] is None else line["value"]
             return Claim(state, Bound(lo), Exhausted(line["search"], line["expanded"]), oracle)
         if "landmarks" in line:
-            cuts = ((map(self.task.action, cut["actions"]), cut["share"]) for cut in line["landmarks"])
+            cuts = ((map(self.task.clear_action, cut["actions"]), cut["share"]) for cut in line["landmarks"])
             evidence = Landmarks(tuple((tuple(actions), share) for actions, share in cuts))
             return Claim(state, Bound(line["value"]), evidence, oracle)
         if line.get("kind") == "frontier":

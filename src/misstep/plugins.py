@@ -36,6 +36,7 @@ KINDS = (
     "decider",
     "teacher",
     "drawing",
+    "generator",
 )
 
 T = TypeVar("T")

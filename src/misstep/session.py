@@ -16,13 +16,14 @@ from misstep import __version__
 from misstep.bench import set_up
 from misstep.budget import Budget, StopFlag
 from misstep.config import Config
-from misstep.errors import InputError, LimitReached, MisstepError
+from misstep.errors import LimitReached, MisstepError
 from misstep.events import Event, Finished, Judged, PoolGrown, Started, Warned
 from misstep.judge import Judgement, Verdict
 from misstep.lab import Known, Lab
 from misstep.oracle import AnyCase
 from misstep.policy import Policy, PolicyPart
 from misstep.pool import PoolEntry
+from misstep.record.bound_files import policy_digest
 from misstep.record.pool_file import PoolKeeper, read_entries
 from misstep.record.record import DOMAIN, POOL, PROBLEM, TASK, Record
 from misstep.subject import Clock, Finding, Subject
@@ -62,7 +63,7 @@ class Session:
         """Runs the test; ends early where the budget is spent. The last event sums up."""
         self._begin = time.perf_counter()
         config = self.config
-        budget = Budget(seconds=config.seconds, memory_mb=config.memory_mb, stop=self.stop)
+        budget = config.budget(stop=self.stop)
         clock = Clock()
         try:
             subject = self.open(budget)
@@ -71,6 +72,8 @@ class Session:
             return
         try:
             yield from self._all(subject, clock)
+        except LimitReached as error:  # while the policy was asked
+            subject.lab.limits_hit.add(error.limit)
         except KeyboardInterrupt:
             subject.lab.limits_hit.add("interrupted")
             self._recorded(self._finished(subject, clock))
@@ -250,9 +253,11 @@ class Session:
         bench = set_up(config, budget, task=self.task, policy=self.policy, parts=self.parts)
         task = bench.task
         self._translate_seconds = time.perf_counter() - self._begin
-        require_clear_names(task)
         digest = hashlib.sha256(task.sas.encode()).hexdigest()
-        self.begin_record({"task_sha256": digest}, _files(task), unit_cost=bench.unit_cost)
+        digests = {"task_sha256": digest, "objective": bench.objective.name}
+        if self.policy is None:
+            digests |= policy_digest(config.policy)
+        self.begin_record(digests, _files(task), unit_cost=bench.unit_cost)
         self._told += [self.started(config.oracle), *(Warned(text=text) for text in bench.warnings)]
         known: list[PoolEntry] = []
         if self.resume:
@@ -275,6 +280,10 @@ class Session:
             objective=bench.objective,
             interleave=config.interleave,
             gap=config.gap,
+            recheck=config.recheck,
+            faults=config.faults,
+            confidence=config.confidence,
+            until_width=config.until_width,
             keep=PoolKeeper(partial(self.record.store.append, POOL), already=len(known)).keep,
             keep_evidence=self.record.evidence,
         )
@@ -307,15 +316,3 @@ def _files(task: Task) -> dict[str, str]:
     if task.problem is not None:
         files |= {DOMAIN: task.problem.domain.source.text, PROBLEM: task.problem.source.text}
     return files
-
-
-def require_clear_names(task: Task) -> None:
-    """Certificates name actions, so a name must not stand for two things; PDDL never makes such tasks."""
-    meaning: dict[str, tuple[object, int]] = {}
-    for action in task.actions:
-        here = (sorted(action.effect), action.cost)
-        if meaning.setdefault(action.name, here) != here:
-            raise InputError(
-                f"{task.source}: two actions with different effects or costs are called {action.name}; "
-                "certificates name actions, so rename one of them"
-            )

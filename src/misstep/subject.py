@@ -11,6 +11,8 @@ from misstep.lab import Knowledge, Known
 from misstep.oracle import CaseT, Panel
 
 Tell = Callable[[Event], None]
+UNTIL_WIDTH = "until-width"
+"""The limit of a test that ends because enough is known about the rate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

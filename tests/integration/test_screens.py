@@ -66,6 +66,8 @@ SCREENS: dict[str, tuple[str, ...]] = {
     "parts": ("parts",),
     "parts-oracle": ("parts", "oracle"),
     "doctor": ("doctor",),
+    "diff": ("diff", "record", "other"),
+    "safety-diff": ("diff", "safety-untouched", "safety-other"),
     "safety-generate": ("safety", "generate", "two_way_line", "--out", "written.jani"),
     "safety-decide": ("safety", "decide", "line.jani"),
     "safety-test": (*SAFETY, "--out", "safety-again"),
@@ -84,11 +86,12 @@ def best(state):
     return next(iter(search(state.task, "astar:lmcut", state=state).plan), None)
 """
 COMMANDS = [
-    *"demo test run fuzz plan show report verify replay shrink dominance train serve doctor parts safety".split(),
+    *"demo test run fuzz plan show report verify replay shrink diff dominance train serve doctor parts safety".split(),
     *("safety test", "safety decide", "safety generate", "safety experiments", "train mlp"),
+    *("train asnet", "select", "retrain", "scale"),
 ]
 SCREENS |= {f"help-{name.replace(' ', '-')}": (*name.split(), "--help") for name in COMMANDS}
-ENDS_WITH_ONE = ("test", "test-quiet", "test-directory", "replay", "replay-bug", "replay-changed", "shrink",
+ENDS_WITH_ONE = ("test", "test-quiet", "test-directory", "replay", "replay-bug", "replay-changed", "shrink", "diff",
                  "safety-test", "safety-replay", "safety-shrink")  # fmt: skip
 ENDS_WITH_FOUR = ("test-error", "unknown-option")
 
@@ -111,6 +114,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert seen.code == 1, seen.screen
     assert look("safety", "generate", "two_way_line", "--out", "line.jani", cwd=here).code == 0
     assert look(*SAFETY, "--out", "safety", cwd=here).code == 1
+    assert look(*SAFETY, "--seed", "5", "--out", "safety-other", cwd=here).code == 1
+    other = ("--policy", "heuristic:hadd", "--pool-file", "record/pool.jsonl", "--out", "other")
+    assert look("test", *TASK, *other, cwd=here).code == 1
     # `shrink` adds certificates to a record, and `verify` counts them.
     shutil.copytree(here / "record", here / "untouched")
     shutil.copytree(here / "safety", here / "safety-untouched")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
@@ -99,18 +100,67 @@ def test_larger_action_costs_are_refused() -> None:
         core.Task(to_sas(ladder(1, LARGEST + 1)))
 
 
-def test_a_plan_that_costs_too_much_to_count_is_an_error() -> None:
-    """Never a wrong cost: 240 steps of the largest cost are more than the core can add up."""
-    steps = 240
-    task = fdr.Task(
-        facts=(tuple(f"(at {i})" for i in range(steps + 1)),),
-        initial=(0,),
-        goal={0: steps},
-        actions=tuple(fdr.Action(f"(go {i})", {0: i}, {0: i + 1}, LARGEST) for i in range(steps)),
-    )
-    native = core.Task(to_sas(task))
-    for config in ("astar:blind", "gbfs:blind", "ehc:hmax"):
-        with pytest.raises(InputError, match="a path costs more than"):
-            core.search(native, config)
-    near = native.state_from_values([steps - 90])
-    assert core.search(native, "astar:lmcut", state=near).cost == 90 * LARGEST
+def line(steps: int, *, detour: int | None = None) -> core.Task:
+    """A walk of so many dear steps; a step from `detour` to where `detour` + 100 is saves 99 of them."""
+    actions = [fdr.Action(f"(go {i})", {0: i}, {0: i + 1}, LARGEST) for i in range(steps)]
+    if detour is not None:
+        actions.append(fdr.Action("(jump)", {0: detour}, {0: detour + 100}, LARGEST))
+    facts = (tuple(f"(at {i})" for i in range(steps + 1)),)
+    return core.Task(to_sas(fdr.Task(facts, (0,), {0: steps}, tuple(actions))))
+
+
+def go_on(batch: core.StateBatch) -> list[core.Action | None]:
+    """A policy that never jumps."""
+    task: Any = batch.task
+    return [next((a for a in task.applicable(s) if a.name != "(jump)"), None) for s in batch]
+
+
+@pytest.mark.parametrize("config", ["astar:blind", "astar:lmcut", "gbfs:blind", "ehc:hmax", "lazy:ff"])
+def test_plans_have_their_true_cost_and_lower_bounds_stay_below(config: str) -> None:
+    """108 steps of the largest cost are more than 30 bits hold."""
+    for steps in (106, 107, 108, 240):
+        found = core.search(line(steps), config)
+        assert found.cost == steps * LARGEST == sum(action.cost for action in found.plan)
+        assert found.lower_bound <= steps * LARGEST
+        assert not config.startswith("astar") or found.lower_bound >= min(steps * LARGEST, 2**30 - 2)
+
+
+def test_a_search_for_less_than_a_large_bound_says_what_it_knows() -> None:
+    task = line(240)
+    for below in (10**9, 2 * 10**9, 5 * 10**9):
+        found = core.search(task, "astar:lmcut", below=below)
+        assert found.outcome == ("limit" if below == 10**9 else "solved")
+        assert found.lower_bound <= 240 * LARGEST
+
+
+def test_runs_and_improved_plans_are_exact() -> None:
+    task = line(300, detour=150)
+    graph = core.PolicyGraph(task, go_on)
+    (run,) = graph.run(task.batch([task.initial_state]), max_steps=1000)
+    assert (run.outcome, run.spent) == ("solved", 300 * LARGEST)
+    (later,) = graph.run(task.batch([run.states[100]]), max_steps=1000)
+    assert later.spent == 200 * LARGEST  # from what is known of the first run
+    plan, limit, _ = graph.lookahead(task.initial_state, depth=1, below=300 * LARGEST)
+    assert (plan, limit) == (None, None)
+    plan, _, _ = graph.lookahead(run.states[149], depth=2, below=151 * LARGEST)
+    assert plan is not None and sum(action.cost for action in plan) == 52 * LARGEST
+    better = core.improve_plan(task, task.initial_state, run.actions)
+    assert better.cost == 201 * LARGEST and better.exhausted
+
+
+def test_enumeration_counts_beyond_thirty_bits() -> None:
+    every = core.enumerate_states(line(240), max_states=1000)
+    assert max(every.values()) == 240 * LARGEST
+
+
+def test_bounds_are_exact() -> None:
+    task = line(300, detour=150)
+    store = core.BoundStore(core.Dominance(task))
+    graph = core.PolicyGraph(task, go_on)
+    (run,) = graph.run(task.batch([task.initial_state]), max_steps=1000)
+    store.add_run(run.states, run.actions, run.outcome)
+    assert store.policy_cost(task.initial_state) == 300 * LARGEST
+    assert store.bound(task.initial_state) >= 201 * LARGEST
+    store.add_plan(run.states[150], [task.action("(jump)"), *run.actions[250:]])
+    assert store.bound(task.initial_state) == 201 * LARGEST
+    assert sum(action.cost for action in store.plan_of(task.initial_state)) == 201 * LARGEST

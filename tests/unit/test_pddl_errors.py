@@ -123,12 +123,6 @@ def test_mistakes_in_the_problem(old: str, new: str, place: str, words: str) -> 
         (":precondition (free)", ":precondition (> (c) 1)", "d.pddl:7:16", "numeric condition `>`"),
         ("(:action go", "(:derived (free) (free)) (:action go", "d.pddl:6:1", "derived predicate"),
         ("(:action go", "(:durative-action go", "d.pddl:6:1", "`:durative-action`"),
-        (
-            "(?v - vehicle ?p - place)\n",
-            "(?v - (either truck place) ?p - place)\n",
-            "d.pddl:6:31",
-            "`either`",
-        ),
     ],
 )
 def test_what_is_legal_but_not_handled_is_named(old: str, new: str, place: str, words: str) -> None:

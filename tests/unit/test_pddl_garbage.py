@@ -58,7 +58,7 @@ def test_damaged_files(courier: tuple[Path, Path], seed: int) -> None:
         ]
         try:
             domain = parse_domain(Source(texts[0], "d.pddl"))
-            without_costs(domain, parse_problem(Source(texts[1], "p.pddl"), domain))
+            without_costs(domain.form, parse_problem(Source(texts[1], "p.pddl"), domain).form)
         except InputError as error:
             errors += 1
             assert PLACE.match(str(error)), error

@@ -21,10 +21,14 @@ if TYPE_CHECKING:
     from misstep.record.verified import Verified
     from misstep.reports.report import Report
 
-_POLICY = "zoo:courier"
+_COURIER = "courier"
 
 
 def demo(
+    name: Annotated[
+        str, Parameter(help="Which policy of the zoo; others than courier are ASNets, such as gripper.")
+    ] = _COURIER,
+    /,
     *,
     out: Annotated[
         Path | None, Parameter(help="The record's directory; runs/demo-NUMBER by default.")
@@ -35,9 +39,10 @@ def demo(
 
     Finds states in which the policy does worse than is possible, shows what would be better, checks every
     proof again, and writes a report for the browser. Bugs are what a demo is for: the exit code is 0, where
-    `misstep test` would end with 1.
+    `misstep test` would end with 1. With a name an ASNet of the zoo is tested instead, on the problem that
+    comes with it.
 
-    Example: misstep demo
+    Example: misstep demo gripper
     """
     from misstep.cli.testing import run_session
     from misstep.config import Config
@@ -46,9 +51,10 @@ def demo(
     from misstep.session import Session
 
     start = time.perf_counter()
-    record = Record.create_free(Path("runs") / "demo") if out is None else Record.create(out)
-    with as_file(files("misstep") / "bundled" / "courier") as folder:
-        config = Config(domain=folder / "domain.pddl", problem=folder / "problem.pddl", policy=_POLICY)
+    with as_file(files("misstep") / "bundled") as folder:
+        domain, problem = _files(folder, name)
+        config = Config(domain=domain, problem=problem, policy=f"zoo:{name}", unit_cost=name != _COURIER)
+        record = Record.create_free(Path("runs") / "demo") if out is None else Record.create(out)
         if not json:
             _introduce(config)
         report, interrupted = run_session(Session(config, record=record), quiet=json, silent=True)
@@ -69,19 +75,46 @@ def demo(
     return ExitCode.INTERNAL_ERROR if checked.invalid else ExitCode.NOTHING_FOUND
 
 
-def _introduce(config: "Config") -> None:
-    from misstep.record.store import read_object
+def _files(folder: Path, name: str) -> tuple[Path, Path]:
+    """Domain and problem of a policy of the zoo."""
+    from misstep.errors import InputError
+    from misstep.policies.zoo import zoo_files
 
-    zoo = files("misstep") / "bundled" / "zoo" / "courier.linear.json"
-    about = read_object(zoo.read_bytes(), "zoo:courier")["about"]
+    if name == _COURIER:
+        return folder / name / "domain.pddl", folder / name / "problem.pddl"
+    if name not in zoo_files():
+        raise InputError(f"the zoo has no policy `{name}`; there are: {', '.join(zoo_files())}")
+    return folder / "domains" / f"{name}.pddl", folder / "problems" / f"{name}.pddl"
+
+
+def _introduce(config: "Config") -> None:
     say(
-        "task      courier: two vans bring three parcels along roads of different length",
-        f"policy    {config.policy}: a linear policy that imitates optimal plans, trained on "
-        f"{about['examples']} states of {about['tasks']} random tasks",
+        *_about(config),
         f"states    {config.pool} from random walks, seed {config.seed}",
         f"oracles   {', '.join(_oracle_names(config.oracle))}: they look for something better",
         hang=10,
     )
+
+
+def _about(config: "Config") -> list[str]:
+    """What is tested."""
+    from misstep.record.store import read_object
+
+    name = config.policy.partition(":")[2]
+    if name != _COURIER:
+        assert config.domain is not None
+        first = config.domain.read_text(encoding="utf-8").partition("\n")[0].removeprefix("; ")
+        return [
+            f"task      {name}: {first}",
+            f"policy    {config.policy}: an ASNet trained on small problems",
+        ]
+    zoo = files("misstep") / "bundled" / "zoo" / "courier.linear.json"
+    about = read_object(zoo.read_bytes(), config.policy)["about"]
+    return [
+        "task      courier: two vans bring three parcels along roads of different length",
+        f"policy    {config.policy}: a linear policy that imitates optimal plans, trained on "
+        f"{about['examples']} states of {about['tasks']} random tasks",
+    ]
 
 
 def _oracle_names(texts: Sequence[str]) -> list[str]:

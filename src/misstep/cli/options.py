@@ -33,7 +33,8 @@ Seconds: TypeAlias = Annotated[
 MemoryMb: TypeAlias = Annotated[
     int | None,
     Parameter(
-        validator=Number(gt=0, lt=MAX_COUNT), help="Memory for stored states, in MB; no limit by default."
+        validator=Number(gt=0, lt=MAX_COUNT),
+        help="How much memory misstep may take, in MB; no limit by default.",
     ),
 ]
 Seed: TypeAlias = Annotated[

@@ -6,8 +6,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import Json, Quiet
+from misstep.cli.options import Json, Quiet, Seconds
 from misstep.cli.output import emit_json, say
+from misstep.cli.timing import time_limit
 from misstep.explain.words import counted
 from misstep.reports.status import StatusLine
 
@@ -16,25 +17,34 @@ def verify(
     record: Annotated[Path, Parameter(help="The directory of a record, or of several.")],
     /,
     *,
+    seconds: Seconds = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Check every certificate of a record with the small trusted checker; exit code 1 where one is invalid.
+    """Check every certificate of a record with the small trusted checker; exit code 1 where one is invalid, or
+    where the files of the record contradict each other.
 
     Example: misstep verify runs/line-001
     """
     from misstep.record.verify import verify_all
 
-    with StatusLine(f"checking the certificates of {record}", quiet=quiet):
+    with (
+        StatusLine(f"checking the certificates of {record}", quiet=quiet, seconds=seconds),
+        time_limit(seconds),
+    ):
         found = verify_all(record)
     if json:
         emit_json(found.as_json())
-        return ExitCode.BUGS_FOUND if found.invalid else ExitCode.NOTHING_FOUND
+        return ExitCode.NOTHING_FOUND if found.is_sound else ExitCode.BUGS_FOUND
     for entry in found.invalid:
         say(f"{entry['certificate']}: {entry['reason']}")
+    for problem in found.problems:
+        say(f"the record is not to be trusted: {problem}")
     say(f"{found.valid} of {counted(found.certificates, 'certificate')} valid")
     if not quiet and found.by_search:
         say(f"  {found.by_search} of them rest on a search, which the checker has to believe")
     if not quiet and found.certificates:
         say("  that the policy decides so is its own word: `misstep replay` asks it again")
-    return ExitCode.BUGS_FOUND if found.invalid else ExitCode.NOTHING_FOUND
+    for note in () if quiet else found.notes:
+        say(f"  {note}")
+    return ExitCode.NOTHING_FOUND if found.is_sound else ExitCode.BUGS_FOUND

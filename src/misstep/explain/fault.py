@@ -19,7 +19,7 @@ from misstep.events import Misstep
 from misstep.lab import Lab
 from misstep.oracle import Case
 
-_SEARCH = "astar:lmcut"
+_SEARCH, _ANY_PLAN = "astar:lmcut", "lazy:ff"
 # After so many states in a row about which nothing could be proven, the window is left as it is.
 _TRIES = 6
 
@@ -144,12 +144,32 @@ class _Bisection:
         last = len(self.actions)
         if self.case.run.outcome != "loop":
             return None
-        first = self.states.index(self.states[last])
-        plan = self.lab.plan(self.states[first])
-        if plan is None or self.spent[last] == self.spent[first]:
+        back = self.states.index(self.states[last])
+        if self.spent[last] == self.spent[back]:
             return None
+        self._find_plan(back)
+        # Any plan will do: where there is one, somebody who goes round does not take the cheapest.
+        first = next(at for at in range(back, -1, -1) if self.lab.plan(self.states[at]) is not None)
+        plan = self.lab.plan(self.states[first])
+        assert plan is not None
         is_single = last == first + 1
         return Fault(first, last, self.actions[first] if is_single else None, plan, None)
+
+    def _find_plan(self, at: int) -> None:
+        """Looks for any plan of a state, however much it costs."""
+        state, lab = self.states[at], self.lab
+        if lab.plan(state) is not None:
+            return
+        work, before = len(lab.task.actions) + 1, lab.effort
+        budget = lab.turn.part(seconds=self.max_seconds, expansions=max(1, int(self.left // work)))
+
+        def ask() -> list[Claim[State]]:
+            found = search(lab.task, _ANY_PLAN, state=state, budget=budget)
+            lab.spend(found.expanded * work)
+            return [plan_claim(state, found.plan, "fault")] if found.outcome == "solved" else []
+
+        lab.consult(f"{self.case.id} fault plan {at}", ask)
+        self.left -= lab.effort - before
 
     def _is_good(self, at: int) -> bool:
         return at < len(self.states) and self.spent[at] + self.lab.best(self.states[at]).hi <= self.best

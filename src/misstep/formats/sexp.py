@@ -9,7 +9,8 @@ from typing import TypeAlias
 from misstep.errors import InputError, UnsupportedFeature
 
 MAX_DEPTH = 200
-_TOKEN = re.compile(r"[()]|;[^\n]*|[^\s();]+")
+# A `?` begins a word, whether there is a blank before it or not.
+_TOKEN = re.compile(r"[()]|;[^\n]*|\?[^\s();?]*|[^\s();?]+")
 
 
 class Symbol(str):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from misstep._core import Abstraction, SearchResult, State, search
+from misstep._core import Abstraction, Action, SearchResult, State, improve_plan, search
 from misstep.bound import Bound
 from misstep.claim import Claim, plan_claim
 from misstep.lab import Lab
@@ -111,6 +111,10 @@ class BoundDeadEnds:
             yield _claim(state, proof, self.part.name)
 
 
+# Expansions that are spent on making a plan better.
+_IMPROVEMENT = 1_000
+
+
 @dataclass(frozen=True)
 class Greedy:
     """Greedy search where the policy fails: finds a plan, or runs dry and so proves that there is none."""
@@ -142,7 +146,7 @@ class BoundGreedy:
         if proof is None:
             found = self._search("lazy:ff", state)
             if found.outcome == "solved":
-                yield plan_claim(state, found.plan, self.part.name)
+                yield plan_claim(state, self._better(state, found.plan), self.part.name)
             if found.limit is not None:
                 self.lab.limits_hit.add(f"{self.part.name}: {found.limit}")
             if found.outcome != "unsolvable":
@@ -151,6 +155,13 @@ class BoundGreedy:
             proof = self.lab.prover.frontier(self._search("astar:hmax", state))
         if proof is not None:
             yield _claim(state, proof, self.part.name)
+
+    def _better(self, state: State, plan: list[Action]) -> list[Action]:
+        """The plan without its worst detours: a person is going to read it."""
+        budget = self.lab.turn.part(expansions=_IMPROVEMENT)
+        better = improve_plan(self.lab.task, state, plan, budget=budget)
+        self.lab.spend(better.expanded * (len(self.lab.task.actions) + 1))
+        return better.plan
 
     def _search(self, config: str, state: State) -> SearchResult:
         work = len(self.lab.task.actions) + 1

@@ -171,7 +171,7 @@ def _signature(node: Node, scope: Scope, kind: str) -> Signature:
         raise scope.source.error(
             node, f"a {kind} declaration was expected here; write `(name ?x - type ...)`"
         )
-    return Signature(str(node[0]), scope.typed_list(node[1:], "variable"))
+    return Signature(str(node[0]), scope.typed_list(node[1:], "variable", repeats=True))
 
 
 def _action(section: Form, scope: Scope) -> Schema:
@@ -196,7 +196,7 @@ def _action(section: Form, scope: Scope) -> Schema:
     listed = keys.get(":parameters", Form(section.offset))
     if not isinstance(listed, Form):
         raise source.error(listed, f"`{listed}` where a list of parameters was expected; write `(?x - type)`")
-    parameters = scope.single_typed_list(listed, "variable")
+    parameters = scope.typed_list(listed, "variable")
     inner = scope.inner(parameters)
     precondition: Formula = And(())
     if ":precondition" in keys:

@@ -133,7 +133,7 @@ def _quantifier(node: Form, scope: Scope) -> tuple[tuple[Typed, ...], Scope]:
         raise scope.source.error(
             listed, f"`{listed}` where a list of variables was expected; write `(?x - type)`"
         )
-    variables = scope.single_typed_list(listed, "variable")
+    variables = scope.typed_list(listed, "variable")
     return variables, scope.inner(variables)
 
 

@@ -77,8 +77,11 @@ class Scope:
         hint = did_you_mean(symbol, known) or f"declare it or correct the name ({_sample(known)})"
         return self.source.error(symbol, f"undeclared {kind} `{symbol}`; {hint}")
 
-    def typed_list(self, items: Sequence[Node], kind: str) -> tuple[Typed, ...]:
-        """Reads `a b - t c - (either t u) d`; `kind` is `variable`, `object`, `constant`."""
+    def typed_list(self, items: Sequence[Node], kind: str, *, repeats: bool = False) -> tuple[Typed, ...]:
+        """Reads `a b - t c - (either t u) d`; `kind` is `variable`, `object`, `constant`.
+
+        With `repeats` a name may occur twice, as in a declaration, where only the number and the types count.
+        """
         result: list[Typed] = []
         seen: set[str] = set()
         for names, types, _ in split_typed(self.source, items):
@@ -88,7 +91,7 @@ class Scope:
                         "variables start with `?`" if kind == "variable" else "only variables start with `?`"
                     )
                     raise self.source.error(name, f"`{name}` where a {kind} was expected; {fix}")
-                if name in seen:
+                if name in seen and not repeats:
                     raise self.source.error(name, f"{kind} `{name}` is declared twice; remove one")
                 seen.add(name)
             for kind_of in types:
@@ -99,11 +102,11 @@ class Scope:
         return tuple(result)
 
     def single_typed_list(self, items: Sequence[Node], kind: str) -> tuple[Typed, ...]:
-        """A typed list where the translator knows no `either`: parameters, quantifiers and objects."""
+        """A typed list of things that are of one type, not of one of several: objects and constants."""
         for node in items:
             if isinstance(node, Form) and node and node[0] == "either":
                 raise self.source.unsupported(
-                    node, f"`either` as the type of a {kind}; declare a common supertype and use that instead"
+                    node, f"`either` as the type of a {kind}, which leaves its type open; write one type"
                 )
         return self.typed_list(items, kind)
 

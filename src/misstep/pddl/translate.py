@@ -1,16 +1,21 @@
 """PDDL to FDR with Fast Downward's translator, as a separate program in a temporary directory."""
 
+import re
 import sys
 import tempfile
 from pathlib import Path
 
 from misstep._core import Budget
 from misstep.errors import InputError, LimitReached
+from misstep.formats.sexp import to_text
 from misstep.pddl import Domain, Problem, without_costs
+from misstep.pddl.either import without_either
 from misstep.support.process import Finished, run_bounded
 
 _OUT_OF_MEMORY = 20
 _INPUT_ERROR = 31
+# In the block of an operator, an effect that begins with a number of conditions.
+_CONDITIONAL = re.compile(r"^[1-9]\d*(?: -?\d+){5,}$", re.MULTILINE)
 
 
 def translate(
@@ -20,19 +25,43 @@ def translate(
     unit_cost: bool = False,
     budget: Budget | None = None,
 ) -> str:
-    """The SAS text of the task. All variables are kept, so that a state says everything that can change."""
-    texts = without_costs(domain, problem) if unit_cost else (domain.source.text, problem.source.text)
+    """The SAS text of the task. All variables are kept, so that a state says everything that can change.
+
+    Where an action deletes one of several atoms that exclude each other and does not need it, the effect on
+    their common variable depends on the state. Such tasks are translated once more, with a variable for each
+    atom: then no effect does. What is conditional in the PDDL itself stays so.
+    """
+    forms = without_either(domain, problem)
+    if unit_cost:
+        forms = without_costs(*forms)
+    texts = (domain.source.text, problem.source.text)
+    if forms != (domain.form, problem.form):
+        texts = (to_text(forms[0]), to_text(forms[1]))
+    where = f"{domain.source.name}, {problem.source.name}"
+    sas = _translated(texts, where, budget)
+    if _CONDITIONAL.search(sas) is None:
+        return sas
+    return _translated(texts, where, budget, "--invariant-generation-max-candidates", "0")
+
+
+def _translated(texts: tuple[str, str], where: str, budget: Budget | None, *options: str) -> str:
     with tempfile.TemporaryDirectory(prefix="misstep-") as folder:
         here = Path(folder)
         for name, text in zip(("domain.pddl", "problem.pddl"), texts, strict=True):
             (here / name).write_text(text, encoding="utf-8")
-        files = ["domain.pddl", "problem.pddl", "--sas-file", "task.sas", "--keep-unimportant-variables"]
+        files = [
+            "domain.pddl",
+            "problem.pddl",
+            "--sas-file",
+            "task.sas",
+            "--keep-unimportant-variables",
+            *options,
+        ]
         finished = run_bounded(
             [sys.executable, "-m", "fast_downward.translate", *files],
             cwd=here,
             budget=budget,
         )
-        where = f"{domain.source.name}, {problem.source.name}"
         if finished.limit == "seconds":
             raise LimitReached(
                 f"{where}: the translator was stopped when its time was up; "

@@ -1,12 +1,13 @@
 """Strips action costs from PDDL, so that every action costs 1."""
 
-from misstep.formats.sexp import Form, Node, to_text
-from misstep.pddl.model import Domain, Problem
+from typing import cast
+
+from misstep.formats.sexp import Form, Node
 
 
-def without_costs(domain: Domain, problem: Problem) -> tuple[str, str]:
-    """The texts of domain and problem without `increase`, functions, their initial values and the metric."""
-    return to_text(_strip(domain.form)), to_text(_strip(problem.form))
+def without_costs(domain: Form, problem: Form) -> tuple[Form, Form]:
+    """Domain and problem without `increase`, functions, their initial values and the metric."""
+    return cast(Form, _strip(domain)), cast(Form, _strip(problem))
 
 
 def _strip(node: Node) -> Node:

@@ -52,7 +52,10 @@ def make_certificate(
         if claim is not None and isinstance(claim.evidence, Surrounded):
             for line in claim.evidence.lines().values():
                 keep(line)
-    walk = names(entry.walk)
+    in_pool = lab.entry(entry.id)
+    pool = None  # the state of a shrunk bug is of no pool
+    if in_pool is not None and in_pool.state == case.state:
+        pool = {"id": entry.id, "parent": entry.parent, "walk": names(entry.walk)}
     witness = names(evidence.actions) if isinstance(evidence, Plan) else None
     lower = None if known.lower is None else known.lower.evidence.as_json(known.lower.bound)
     decisive = known.lower if judgement.verdict is Verdict.CLEARED else rest
@@ -62,7 +65,7 @@ def make_certificate(
         "kind": "classical",
         "verdict": str(judgement.verdict),
         "objective": {"name": objective.name, "values": values},
-        "pool": {"id": entry.id, "parent": entry.parent, "walk": walk},
+        "pool": pool,
         "state": case.state.facts,
         "run": written,
         "witness": witness,

@@ -9,6 +9,7 @@ evidence.jsonl  what the certificates of a model's test share
 """
 
 import contextlib
+import hashlib
 import json
 import platform
 from collections import Counter, deque
@@ -18,8 +19,9 @@ from typing import Any
 
 from misstep.config import Config
 from misstep.errors import InputError
-from misstep.events import Event, Judged, from_json, timeless
+from misstep.events import Event, Finished, Judged, from_json, timeless
 from misstep.judge import Verdict
+from misstep.record.disk import DISK, Disk
 from misstep.record.store import DirectoryStore, MemoryStore, Store, free_directory, read_object
 from misstep.support.plain import to_plain
 
@@ -68,9 +70,10 @@ class Record:
         return cls(MemoryStore())
 
     @classmethod
-    def create(cls, path: Path) -> "Record":
+    def create(cls, path: Path, *, disk: Disk = DISK) -> "Record":
         """A new record in a directory."""
-        return cls(DirectoryStore.create(path, marker=EVENTS))
+        others = (CONFIG, POOL, ANSWERS, BUGS, CLEARED, EVIDENCE)
+        return cls(DirectoryStore.create(path, marker=EVENTS, others=others, disk=disk))
 
     @classmethod
     def create_free(cls, base: Path) -> "Record":
@@ -106,8 +109,10 @@ class Record:
             "format": FORMAT,
             "python": platform.python_version(),
             "machine": platform.machine(),
+            "config_sha256": hashlib.sha256(config.encode()).hexdigest(),
             **environment,
         }
+        self.store.lock(EVENTS)
         for name, text in files.items():
             self.store.write(name, text)
         self.store.write(CONFIG, config)
@@ -122,7 +127,7 @@ class Record:
         if any(environment.get(name) != value for name, value in digests.items()):
             raise InputError(f"{self.where}: what was tested has changed; start a new record")
         now, old = config.as_table(), before.as_table()
-        for name in sorted({*now, *old} - {"seconds", "memory_mb"}):
+        for name in sorted({*now, *old} - {"seconds", "memory_mb", "isolate", "call_seconds"}):
             if now.get(name) != old.get(name):
                 raise InputError(
                     f"{self.where}: the test was begun with {name} = {old.get(name)}, not {now.get(name)}; "
@@ -131,6 +136,7 @@ class Record:
 
     def resume(self) -> None:
         """Gets ready to go on: what is there already is repeated, not written again."""
+        self.store.lock(EVENTS)
         self._repeated = deque(self.store.lines(EVENTS))
         self.answers = deque(self.store.lines(ANSWERS))
         self.store.cut(EVENTS, len(self._repeated))
@@ -146,6 +152,7 @@ class Record:
             self._log_again(line)
         else:
             self.store.append(EVENTS, line)
+        self.store.sync(at_once=isinstance(event, Finished))
 
     def _log_again(self, line: dict[str, Any]) -> None:
         """Compares an event with the one that the log has in its place, as long as it has one."""
@@ -193,6 +200,7 @@ class Record:
             self._log_again(line)
         else:
             store.append(EVENTS, line)
+        store.sync()
 
     def keep(self, answers: Sequence[Mapping[str, Any]]) -> None:
         """Writes what oracles said, for a test that goes on later."""
@@ -230,6 +238,11 @@ class Record:
             raise InputError(f"{self.where}: no record (there is no {CONFIG} in it)")
         return Config.from_toml(text, where=f"{self.where}/{CONFIG}")
 
+    def has_its_config(self) -> bool:
+        """Whether what was asked is still what the environment says."""
+        text = self.store.read(CONFIG) or ""
+        return self.environment().get("config_sha256") == hashlib.sha256(text.encode()).hexdigest()
+
     def environment(self) -> dict[str, Any]:
         """Versions, seed, machine and digests."""
         return read_object(self.store.read(ENVIRONMENT), f"{self.where}/{ENVIRONMENT}")
@@ -266,6 +279,18 @@ class Record:
     def close(self) -> None:
         """Closes the store."""
         self.store.close()
+
+
+def open_record(path: Path, *, is_free: bool, resume: bool) -> tuple[Record, bool]:
+    """The record of a test that begins: a new one there, or in a free directory whose name begins so, or the
+    one to be resumed; and whether there is anything to resume."""
+    if is_free:
+        return Record.create_free(path), False
+    if resume and (path / ENVIRONMENT).is_file():
+        return Record.open(path), True
+    if resume and (path / EVENTS).is_file():  # killed before it had begun: begin now
+        return Record(DirectoryStore(path)), False
+    return Record.create(path), False
 
 
 def records_in(folder: Path) -> list[Path]:

@@ -127,7 +127,7 @@ class Replayed:
     def case(self, lab: Lab, certificate: dict[str, Any]) -> Case:
         """The state and the run as a case, with its pool entry where the record knows it."""
         state = self.run.states[0]
-        known = lab.entry(certificate.get("pool", {}).get("id"))
+        known = lab.entry((certificate.get("pool") or {}).get("id"))
         entry = known if known is not None and known.state == state else PoolEntry(0, state)
         return Case(entry.id, state, self.run, self.cost, entry)
 

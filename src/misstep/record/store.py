@@ -4,19 +4,24 @@ Here are the only reader and the only writer of files with one JSON object a lin
 """
 
 import json
-import os
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 from misstep.errors import InputError
+from misstep.record.disk import DISK, Disk
+
+# What was reported longer ago than this is on the disk itself: it survives a power failure, too.
+_SYNC_SECONDS = 0.5
 
 
 class Store(Protocol):
     """Named files of two kinds: logs, which only grow line by line, and texts, which are written at once.
 
     What a method was given is safe when it returns: with a directory that means that the operating system has
-    it, so a process that is killed loses nothing.
+    it, so a process that is killed loses nothing. `sync` waits for the disk, so that a power failure loses
+    nothing either.
     """
 
     @property
@@ -46,6 +51,14 @@ class Store(Protocol):
 
     def names(self, folder: str) -> list[str]:
         """The texts `folder/NAME`, without the folder, in order of length and letters."""
+        ...
+
+    def lock(self, log: str) -> None:
+        """Makes sure that nobody else writes here until `close`; InputError where somebody does."""
+        ...
+
+    def sync(self, *, at_once: bool = False) -> None:
+        """Waits until the disk has all of it, unless it did so a moment ago."""
         ...
 
     def close(self) -> None:
@@ -89,6 +102,12 @@ class MemoryStore:
             name.removeprefix(f"{folder}/") for name in self._texts if name.startswith(f"{folder}/")
         )
 
+    def lock(self, log: str) -> None:
+        """Nobody else knows of it."""
+
+    def sync(self, *, at_once: bool = False) -> None:
+        """There is no disk."""
+
     def close(self) -> None:
         """Nothing was lent."""
 
@@ -104,18 +123,31 @@ class MemoryStore:
 class DirectoryStore:
     """A directory. `create` makes a new one; the constructor reads or continues an old one."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, disk: Disk = DISK) -> None:
         self.path = path
         self.where = str(path)
+        self._disk = disk
         self._logs: dict[str, Log] = {}
+        self._new_in: set[Path] = set()
+        """Directories with files of which the disk may not know."""
+        self._synced = time.monotonic()
 
     @classmethod
-    def create(cls, path: Path, *, marker: str) -> "DirectoryStore":
-        """A new store; the log `marker` is created exclusively, so that no two tests share a directory."""
-        store = cls(path)
+    def create(
+        cls, path: Path, *, marker: str, others: Iterable[str] = (), disk: Disk = DISK
+    ) -> "DirectoryStore":
+        """A new store; the log `marker` is created exclusively, so that no two tests share a directory.
+
+        `others` are names that must not be there: what is left of another record would become part of it.
+        """
+        store = cls(path, disk=disk)
         try:
             path.mkdir(parents=True, exist_ok=True)
-            store._logs[marker] = Log(path / marker, exclusive=True)
+            if left := [name for name in others if (path / name).exists() and not (path / marker).exists()]:
+                raise InputError(f"{path}: there is {left[0]} of another record; choose another --out")
+            store._logs[marker] = Log(path / marker, exclusive=True, disk=disk)
+            store._new_in.add(path)
+            store.lock(marker)
         except FileExistsError:
             raise InputError(
                 f"{path}: there is a record already; continue it with --resume, or choose another --out"
@@ -126,12 +158,7 @@ class DirectoryStore:
 
     def append(self, log: str, line: Mapping[str, object]) -> None:
         """Appends a line."""
-        if log not in self._logs:
-            try:
-                self._logs[log] = Log(self.path / log)
-            except OSError as error:
-                raise cannot_write(self.path / log, error) from None
-        self._logs[log].append(line)
+        self._log(log).append(line)
 
     def lines(self, log: str) -> list[dict[str, Any]]:
         """The lines of a log; a last line that was cut off is left out. InputError names a damaged one."""
@@ -139,11 +166,13 @@ class DirectoryStore:
 
     def cut(self, log: str, keep: int) -> None:
         """Drops the lines after the first `keep`."""
-        cut_lines(self.path / log, keep=keep)
+        cut_lines(self.path / log, keep=keep, disk=self._disk)
 
     def write(self, name: str, text: str) -> None:
         """Writes a text beside its place and moves it there."""
-        write_whole(self.path / name, text)
+        path = self.path / name
+        write_whole(path, text, disk=self._disk)
+        self._new_in |= {path.parent, self.path}
 
     def read(self, name: str) -> str | None:
         """A text."""
@@ -164,36 +193,83 @@ class DirectoryStore:
             return []
         return _ordered(path.name for path in inside.glob("*.json") if not path.name.startswith("."))
 
+    def lock(self, log: str) -> None:
+        """Locks a log; the lock goes with the process, however it ends."""
+        if not self._log(log).lock():
+            raise InputError(
+                f"{self.path}: another test is writing this record just now; wait for it, or choose another --out"
+            )
+
+    def sync(self, *, at_once: bool = False) -> None:
+        """The log that was begun first comes last: what events report is there before them."""
+        if not at_once and time.monotonic() - self._synced < _SYNC_SECONDS:
+            return
+        try:
+            while self._new_in:
+                self._disk.sync_folder(next(iter(self._new_in)))
+                self._new_in.pop()
+        except OSError as error:
+            raise cannot_write(self.path, error) from None
+        for log in reversed(self._logs.values()):
+            log.sync()
+        self._synced = time.monotonic()
+
     def close(self) -> None:
-        """Closes the logs."""
-        while self._logs:
-            self._logs.popitem()[1].close()
+        """Waits for the disk and closes the logs."""
+        try:
+            if self._logs:
+                self.sync(at_once=True)
+        finally:
+            while self._logs:
+                self._logs.popitem()[1].close()
+
+    def _log(self, name: str) -> "Log":
+        if name not in self._logs:
+            try:
+                self._logs[name] = Log(self.path / name, disk=self._disk)
+                self._new_in.add(self.path)
+            except OSError as error:
+                raise cannot_write(self.path / name, error) from None
+        return self._logs[name]
 
 
 class Log:
     """A file that grows line by line; what `append` was given survives a killed process."""
 
-    def __init__(self, path: Path, *, exclusive: bool = False) -> None:
+    def __init__(self, path: Path, *, exclusive: bool = False, disk: Disk = DISK) -> None:
         self.path = path
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | (os.O_EXCL if exclusive else 0)
-        self._descriptor: int | None = os.open(path, flags, 0o666)
+        self._disk = disk
+        self._is_synced = True
+        self._descriptor: int | None = disk.open_log(path, exclusive=exclusive)
 
     def append(self, line: Mapping[str, object]) -> None:
         """Appends a line, whole or not at all: where the disk is full nothing of it is left."""
         assert self._descriptor is not None, "the log is closed"
-        data = json.dumps(line).encode() + b"\n"
         try:
-            before = os.fstat(self._descriptor).st_size
-            if os.write(self._descriptor, data) != len(data):
-                os.ftruncate(self._descriptor, before)
-                raise OSError(28, "no space left on the device")
+            self._disk.append(self._descriptor, json.dumps(line).encode() + b"\n")
         except OSError as error:
             raise cannot_write(self.path, error) from None
+        self._is_synced = False
+
+    def lock(self) -> bool:
+        """Whether nobody else has locked the file; it is ours then."""
+        assert self._descriptor is not None, "the log is closed"
+        return self._disk.lock(self._descriptor)
+
+    def sync(self) -> None:
+        """Waits until the disk has it."""
+        if self._descriptor is None or self._is_synced:
+            return
+        try:
+            self._disk.sync(self._descriptor)
+        except OSError as error:
+            raise cannot_write(self.path, error) from None
+        self._is_synced = True
 
     def close(self) -> None:
         """Closes the file."""
         if self._descriptor is not None:
-            os.close(self._descriptor)
+            self._disk.close(self._descriptor)
             self._descriptor = None
 
 
@@ -213,7 +289,7 @@ def read_lines(path: Path, *, missing_is_empty: bool = False) -> list[dict[str, 
     ]
 
 
-def cut_lines(path: Path, *, keep: int) -> None:
+def cut_lines(path: Path, *, keep: int, disk: Disk = DISK) -> None:
     """Drops all lines after the first `keep`, and a last line that was cut off."""
     try:
         data = path.read_bytes()
@@ -221,7 +297,7 @@ def cut_lines(path: Path, *, keep: int) -> None:
         for _ in range(keep):
             end = data.index(b"\n", end) + 1
         if end < len(data):
-            os.truncate(path, end)
+            disk.truncate(path, end)
     except FileNotFoundError:
         return
     except OSError as error:
@@ -246,13 +322,11 @@ def cannot_write(path: Path, error: OSError) -> InputError:
     return InputError(f"{path}: cannot write: {error.strerror}; all that was reported before is saved")
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Writes a file so that it is there complete or not at all."""
-    draft = path.with_name(f".{path.name}.part")
+def write_whole(path: Path, text: str, *, disk: Disk = DISK) -> None:
+    """Writes a file so that it is there complete or not at all, whatever fails, the power included."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
+        disk.write(path, text.encode())
     except OSError as error:
         raise cannot_write(path, error) from None
 

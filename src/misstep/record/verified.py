@@ -23,6 +23,25 @@ class Verified:
     words: Counter[str] = field(default_factory=Counter)
     """What the checker had to believe, with the number of certificates that rest on it."""
 
+    problems: list[str] = field(default_factory=list)
+    """What is wrong with the record as a whole: its files contradict each other."""
+    notes: list[str] = field(default_factory=list)
+    """What a user should know: the question that was asked, a policy that is another one by now."""
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether everything was accepted."""
+        return not self.invalid and not self.problems
+
+    def include(self, other: "Verified", *, prefix: str) -> None:
+        """Adds what was said of another record, by its name."""
+        self.valid += other.valid
+        self.by_search += other.by_search
+        self.words += other.words
+        self.invalid += [{**entry, "certificate": prefix + entry["certificate"]} for entry in other.invalid]
+        self.problems += [prefix + text for text in other.problems]
+        self.notes += [prefix + text for text in other.notes]
+
     def add(self, checked: Checked) -> None:
         """Counts a certificate that was accepted."""
         self.valid += 1
@@ -40,6 +59,8 @@ class Verified:
             "certificates": self.certificates,
             "valid": self.valid,
             "invalid": self.invalid,
+            "problems": self.problems,
+            "notes": self.notes,
             "by_search": self.by_search,
             "words": dict(self.words),
         }

@@ -1,32 +1,51 @@
 """`misstep verify`: all certificates of a record, by the trusted checker, without core and without policy."""
 
+import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 
-from misstep.errors import InputError
-from misstep.record.record import EVIDENCE, MODEL, TASK, Record, records_in
+from misstep.errors import InputError, LimitReached, MisstepError
+from misstep.formats.sexp import Source
+from misstep.pddl import parse_domain, parse_problem
+from misstep.pddl.translate import translate
+from misstep.record.bound_files import changed_policy
+from misstep.record.record import (
+    CONFIG,
+    DOMAIN,
+    EVENTS,
+    EVIDENCE,
+    MODEL,
+    POOL,
+    PROBLEM,
+    TASK,
+    Record,
+    records_in,
+)
 from misstep.record.verified import Verified, certificates
 from misstep.reference.bits import BitTask
 from misstep.reference.certificate import check
 from misstep.reference.checked import Refused
-from misstep.reference.fdr import parse
+from misstep.reference.fdr import Task, parse
 from misstep.reference.functions import Functions
+from misstep.reference.log import Entry, checked_log
+from misstep.reference.together import contradictions
+from misstep.task import Task as NativeTask
 
 
 def verify_all(folder: Path) -> Verified:
     """The record itself, or those in it where several tasks were tested."""
     total, paths = Verified(), records_in(folder)
     for path in paths:
-        found = verify_record(Record.open(path))
-        prefix = "" if len(paths) == 1 else f"{path.name}/"
-        total.valid += found.valid
-        total.by_search += found.by_search
-        total.words += found.words
-        total.invalid += [{**entry, "certificate": prefix + entry["certificate"]} for entry in found.invalid]
+        record = Record.open(path)
+        found = verify_record(record)
+        if not record.has_its_config():
+            found.problems.append(f"{CONFIG} is not what was asked: its digest is another")
+        total.include(found, prefix="" if len(paths) == 1 else f"{path.name}/")
     return total
 
 
 def verify_record(record: Record) -> Verified:
-    """Checks every certificate of one record."""
+    """Checks every certificate of one record, and what they and the log say together."""
     if record.store.read(MODEL) is not None:
         from misstep.safety.verify import verify_model_record
 
@@ -37,6 +56,7 @@ def verify_record(record: Record) -> Verified:
     except Refused as error:
         raise InputError(f"{record.where}/{TASK}: the task cannot be read: {error}") from None
     found, functions = Verified(), Functions(BitTask(task), record.store.lines(EVIDENCE))
+    entries: list[Entry] = []
     for name, verdict, certificate in certificates(record):
         try:
             checked = check(certificate, task, functions)
@@ -46,4 +66,47 @@ def verify_record(record: Record) -> Verified:
             found.invalid.append({"certificate": name, "reason": str(error)})
         else:
             found.add(checked)
+            entries.append(Entry(name, certificate, checked))
+    found.problems += _of_the_task(record, "" if text is None else text)
+    found.problems += _of_the_objective(record, entries)
+    found.problems += _together(record, task, entries)
+    found.notes += changed_policy(record)
     return found
+
+
+def _together(record: Record, task: Task, entries: list[Entry]) -> Iterator[str]:
+    try:
+        yield from checked_log(record.store.lines(EVENTS), entries)
+        yield from contradictions(task, entries, record.store.lines(POOL))
+    except InputError as error:
+        yield str(error)
+
+
+def _of_the_objective(record: Record, entries: list[Entry]) -> Iterator[str]:
+    """The objective is that of the record; one that was a Python object is known by its name only."""
+    asked = record.environment().get("objective")
+    for entry in entries:
+        if entry.fields["objective"]["name"] != asked:
+            yield f"{entry.name}: it is about another objective than the record"
+
+
+def _of_the_task(record: Record, sas: str) -> Iterator[str]:
+    """`task.sas` is the one that was tested and, where the record has the PDDL, what it stands for."""
+    if hashlib.sha256(sas.encode()).hexdigest() != record.environment().get("task_sha256"):
+        yield f"{TASK} is not the task that was tested: its digest is another"
+    domain, problem = record.store.read(DOMAIN), record.store.read(PROBLEM)
+    if domain is None or problem is None:
+        return
+    try:
+        if _translated(domain, problem, record) != sas:
+            yield f"{TASK} is not what the translator makes of {DOMAIN} and {PROBLEM}"
+    except LimitReached as error:
+        yield f"{DOMAIN} and {PROBLEM} cannot be compared with {TASK}: {error}"
+    except MisstepError as error:
+        yield f"{DOMAIN} and {PROBLEM} are no task: {error}"
+
+
+def _translated(domain: str, problem: str, record: Record) -> str:
+    """The PDDL as SAS text once more; only this needs the translator and the core."""
+    read = parse_problem(Source(problem, PROBLEM), parse_domain(Source(domain, DOMAIN)))
+    return NativeTask(translate(read.domain, read, unit_cost=record.config().unit_cost)).sas

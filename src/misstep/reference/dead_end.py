@@ -6,11 +6,11 @@ from misstep.reference.checked import need
 from misstep.reference.fdr import State, Task
 
 
-def reaches_goal(task: Task, state: State, *, without: Collection[str] = ()) -> bool:
-    """Whether the goal can be reached if no fact is ever lost and actions of some names are never taken.
+def reaches_goal(task: Task, state: State, *, without: Collection[int] = ()) -> bool:
+    """Whether the goal can be reached if no fact is ever lost and some actions (by number) are never taken.
 
     If the answer is no, then no real course of actions from the state reaches the goal without one of those
-    names. For let the course visit the states s0, s1, ..., sn. All facts of s0 are reached at the start. If
+    actions. For let the course visit the states s0, s1, ..., sn. All facts of s0 are reached at the start. If
     all facts of si are reached, then so are the preconditions of the next action, which si satisfies; so its
     effects are reached, and with them all facts of s(i+1). By induction all facts of sn are reached, and if
     sn were a goal state, the goal's facts would be among them.
@@ -28,8 +28,8 @@ def reaches_goal(task: Task, state: State, *, without: Collection[str] = ()) -> 
                 if missing[number] == 0:
                     ready.append(number)
         else:
-            action = task.actions[ready.pop()]
-            for fact in action.effect.items() if action.name not in without else ():
+            number = ready.pop()
+            for fact in task.actions[number].effect.items() if number not in without else ():
                 if fact not in reached:
                     reached.add(fact)
                     new.append(fact)

@@ -22,8 +22,9 @@ def check_fault(task: Task, run: Run, written: object, functions: Functions | No
     what the run spends there and h*(t).
 
     Two ends need no bound. The last answer of a run that is stuck or illegal leads nowhere, which costs
-    infinitely much; any plan of s is better. And where t is s again and the way round costs something, not
-    all of it can be part of a best course. That the fault is the first one on the run is not claimed.
+    infinitely much; any plan of s is better. And where t is a state that the run has been in since s, and the
+    way round costs something, not all of it can be part of a best course. That the fault is the first one on
+    the run is not claimed.
     """
     fields = ("step", "until", "action", "schema", "better", "witness", "lower")
     parts = record(written, "the fault", fields)
@@ -41,9 +42,12 @@ def check_fault(task: Task, run: Run, written: object, functions: Functions | No
         return Lower(math.inf)
     spent = sum(run.costs[first:last])
     lower = lower_bound(task, run.states[last], parts["lower"], functions)
-    leads_back = run.states[first] == run.states[last] and spent > 0
+    # A state on the way that the last decision leads back to; there and back again costs something.
+    leads_back = any(
+        run.states[at] == run.states[last] and sum(run.costs[at:last]) > 0 for at in range(first, last)
+    )
     need(
-        leads_back or spent + lower.value > possible, "the decision is not proven to leave every best course"
+        spent + lower.value > possible or leads_back, "the decision is not proven to leave every best course"
     )
     need(lower.value <= _known_rest(run, last), "the bound of the fault contradicts the run")
     return lower

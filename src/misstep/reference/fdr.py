@@ -53,12 +53,16 @@ class Task:
     actions: tuple[Action, ...]
 
     @cached_property
-    def named(self) -> Mapping[str, Sequence[Action]]:
-        """The actions of every name. There are several where the translator split a disjunction."""
-        found: dict[str, list[Action]] = {}
-        for action in self.actions:
-            found.setdefault(action.name, []).append(action)
+    def numbers(self) -> Mapping[str, Sequence[int]]:
+        """The numbers of the actions of every name; several where the translator split a disjunction."""
+        found: dict[str, list[int]] = {}
+        for number, action in enumerate(self.actions):
+            found.setdefault(action.name, []).append(number)
         return found
+
+    def named(self, name: str) -> Sequence[Action]:
+        """The actions of a name."""
+        return [self.actions[number] for number in self.numbers.get(name, ())]
 
     @cached_property
     def needing(self) -> Mapping[tuple[int, int], Sequence[int]]:

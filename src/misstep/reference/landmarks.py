@@ -18,21 +18,31 @@ def landmark_bound(task: Task, state: State, landmarks: object) -> int:
 
     So let p be a plan. Its cost is the sum of the costs of its actions; that is at least the sum of what its
     actions are charged; and there the share of every landmark occurs at least once, since p takes one of its
-    actions. Landmarks name actions; a name stands for all actions of that name here, in both checks.
+    actions.
     """
     found = [_landmark(task, landmark) for landmark in items(landmarks, "the landmarks")]
     affordable(len(found) * task.size, "the list of landmarks")
-    charged: Counter[str] = Counter()
-    for names, share in found:
-        need(not reaches_goal(task, state, without=names), "a landmark can be avoided")
-        charged.update(dict.fromkeys(names, share))
-    for action in task.actions:
-        need(charged[action.name] <= action.cost, f"{action.name} is charged more than its cost")
+    charged: Counter[int] = Counter()
+    for numbers, share in found:
+        need(not reaches_goal(task, state, without=numbers), "a landmark can be avoided")
+        charged.update(dict.fromkeys(numbers, share))
+    for number, action in enumerate(task.actions):
+        need(charged[number] <= action.cost, f"{action.name} is charged more than its cost")
     return sum(share for _, share in found)
 
 
-def _landmark(task: Task, landmark: Any) -> tuple[set[str], int]:
+def _landmark(task: Task, landmark: Any) -> tuple[set[int], int]:
+    """The numbers of the actions of a landmark, and its share.
+
+    A name stands for all actions of that name. Of several, `(move a b) 2` is the second one in the task.
+    """
     parts = record(landmark, "a landmark", ("share", "actions"))
-    names = set(texts(parts["actions"], "the actions of a landmark"))
-    need(names <= task.named.keys(), "a landmark names an action that the task does not have")
-    return names, whole(parts["share"], "the share of a landmark")
+    numbers = set[int]()
+    for words in texts(parts["actions"], "the actions of a landmark"):
+        name, _, place = words.rpartition(" ")
+        known = task.numbers.get(words, ())
+        if not known and place.isdecimal() and 1 <= int(place) <= len(task.numbers.get(name, ())):
+            known = [task.numbers[name][int(place) - 1]]
+        need(len(known) > 0, "a landmark names an action that the task does not have")
+        numbers.update(known)
+    return numbers, whole(parts["share"], "the share of a landmark")

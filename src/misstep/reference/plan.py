@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from misstep.reference.checked import need
-from misstep.reference.fdr import Action, State, Task
+from misstep.reference.fdr import State, Task
 from misstep.reference.reading import affordable
 
 
@@ -11,26 +11,20 @@ def step(task: Task, state: State, name: str) -> tuple[State, int]:
     """The state after the action of this name and what the action costs; refused where it cannot be taken.
 
     A name may stand for several actions: the translator splits an action whose precondition is a disjunction.
-    They differ in their preconditions only, and that is checked here and not believed. So it does not matter
-    which of them is meant: if some action of the name is applicable, the name has one successor and one cost.
+    Where more than one of them is applicable they must do the same, and that is checked here and not
+    believed. So it does not matter which of them is meant.
     """
-    meant = meaning(task, name)
-    need(any(action.applicable(state) for action in task.named[name]), f"{name} is not applicable")
-    return meant.written(state), meant.cost
-
-
-def meaning(task: Task, name: str) -> Action:
-    """An action of this name, whose effect and cost are those of all actions of this name."""
-    need(name in task.named, f"the task has no action {name[:80]}")
-    first, *others = task.named[name]
-    agree = all(other.effect == first.effect and other.cost == first.cost for other in others)
-    need(agree, f"{name} stands for actions with different effects or costs")
-    return first
+    meant = task.named(name)
+    need(len(meant) > 0, f"the task has no action {name[:80]}")
+    results = {(action.apply(state), action.cost) for action in meant if action.applicable(state)}
+    need(len(results) > 0, f"{name} is not applicable")
+    need(len(results) == 1, f"{name} stands for actions that do different things here")
+    return results.pop()
 
 
 def is_applicable(task: Task, state: State, name: str) -> bool:
     """Whether some action of this name can be taken; a text that names no action names nothing to take."""
-    return any(action.applicable(state) for action in task.named.get(name, ()))
+    return any(action.applicable(state) for action in task.named(name))
 
 
 def validate(task: Task, state: State, plan: Sequence[str]) -> int:

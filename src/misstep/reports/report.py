@@ -13,6 +13,7 @@ from misstep.record.record import EVENTS, Record
 from misstep.record.store import DirectoryStore, MemoryStore
 from misstep.reports.show import bug_json, show_bug
 from misstep.reports.text import USUAL_WIDTH
+from misstep.statistics import Interval, confidence_below, rate_bounds
 from misstep.support.extras import require_extra
 from misstep.tally import Tally
 
@@ -115,6 +116,27 @@ class Report:
     def failed(self) -> int:
         """States on which the policy failed to answer for reasons of its own; they are among the unknown."""
         return self.finished.failed
+
+    @property
+    def bug_rate(self) -> Interval:
+        """Between which the share of bugs among such states lies (of a model: that of unsafe runs).
+
+        It holds with the confidence that the test was asked for; `confidence_below` answers the other way round.
+        """
+        rate = self.finished.bug_rate
+        return rate_bounds(*self.counts()) if rate is None else Interval(*rate)
+
+    def confidence_below(self, rate: float) -> float:
+        """With what confidence the rate is below this one."""
+        return confidence_below(rate, *self.counts(), effective=self.finished.effective)
+
+    def counts(self) -> tuple[int, int, int]:
+        """Of what the rate is about: bugs, cleared and unknown states; unsafe, other and failed runs."""
+        found = self.finished
+        if not self.is_safety:
+            return found.bugs, found.cleared, found.unknown
+        failed = found.extra.get("outcomes", {}).get("failed", 0)
+        return found.unsafe_runs, found.runs - found.unsafe_runs - failed, failed
 
     @property
     def families(self) -> tuple[Family, ...]:

@@ -7,9 +7,12 @@ from typing import Any
 
 from misstep.bound import cost_text
 from misstep.events import Family, Finished, Misstep
-from misstep.explain.words import count_line, counted, does, limit_words
+from misstep.explain.words import count_line, counted, does, limit_words, rate_words
 from misstep.reports.report import Report
 from misstep.reports.text import USUAL_WIDTH, table
+
+_LIKELY_NOTICED = 0.01
+"""Less is not worth a line."""
 
 
 def report_json(report: Report) -> dict[str, Any]:
@@ -34,10 +37,14 @@ def report_json(report: Report) -> dict[str, Any]:
         "families": len(found.families),
         "bug_regions": found.bug_regions,
         "unique_fact_pairs": found.unique_fact_pairs,
+        "bug_rate": found.bug_rate,
+        "confidence": found.confidence,
+        "effective": found.effective,
         "effort": found.effort,
         "seconds": found.seconds,
         "limits_hit": list(found.limits_hit),
         "warnings": report.tally.warnings,
+        "recheck": found.extra.get("recheck"),
         "out": None if report.record.path is None else str(report.record.path),
     }
     if report.error is not None:
@@ -156,6 +163,13 @@ def summary_lines(report: Report) -> list[str]:
         count_line("cleared", found.cleared, f"proven that nothing better exists{by_search}"),
         count_line("unknown", found.unknown, f"neither was proven{failed}"),
     ]
+    if (recheck := found.extra.get("recheck")) and recheck["missed"] > _LIKELY_NOTICED:
+        lines.append(
+            f"random?   {counted(recheck['compared'], 'answer')} asked for twice: were {recheck['share']:.0%} of "
+            f"them random, it would go unnoticed with probability {recheck['missed']:.0%}"
+        )
+    if found.bug_rate is not None and found.confidence is not None:
+        lines.append(f"rate      {rate_words(found.bug_rate, found.confidence, things='states', are='bugs')}")
     if found.limits_hit:
         lines.append(f"limits    {'; '.join(map(limit_words, found.limits_hit))}")
     return lines

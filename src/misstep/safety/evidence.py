@@ -3,7 +3,7 @@
 docs/certificates.md says what the lines mean; `misstep.reference.evidence` reads and checks them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -204,3 +204,8 @@ class Book:
 
 def _empty() -> dict[str, list[Any]]:
     return {"states": [], "decisions": [], "runs": [], "strategy": [], "refutation": []}
+
+
+def question_digest(question: Mapping[str, Any]) -> str:
+    """Binds a record to what was asked."""
+    return digest(question)

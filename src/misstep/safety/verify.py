@@ -1,14 +1,19 @@
 """`misstep verify` for tests on JANI models: the shared evidence once, then every certificate."""
 
+import hashlib
 import json
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from misstep.errors import InputError
-from misstep.record.record import EVIDENCE, MODEL, Record
+from misstep.record.bound_files import changed_policy
+from misstep.record.record import EVENTS, EVIDENCE, MODEL, Record
 from misstep.record.verified import Verified, certificates
 from misstep.reference.checked import Refused
 from misstep.reference.evidence import Evidence
+from misstep.reference.log import Entry, checked_log
 from misstep.reference.safety import check
+from misstep.safety.evidence import question_digest
 
 DECISION = "decision.json"
 """The certificate of a decision that `misstep safety decide` wrote."""
@@ -16,7 +21,7 @@ DECISION = "decision.json"
 
 def verify_model_record(record: Record) -> Verified:
     """Checks every certificate of one record, without the native core and without the policy."""
-    found = Verified()
+    found, entries = Verified(), list[Entry]()
     evidence, reason = _evidence(record)
     for name, verdict, certificate in [*certificates(record), *_decision(record)]:
         try:
@@ -29,7 +34,39 @@ def verify_model_record(record: Record) -> Verified:
             found.invalid.append({"certificate": name, "reason": str(error)})
         else:
             found.add(checked)
+            entries.append(Entry(name, certificate, checked))
+    environment = record.environment()
+    if _sha256(record.store.read(MODEL) or "") != environment.get("model_sha256"):
+        found.problems.append(f"{MODEL} is not the model that was tested: its digest is another")
+    if evidence is None:
+        found.problems.append(reason)
+    else:
+        if question_digest(evidence.question) != environment.get("question_sha256"):
+            found.problems.append("the evidence answers another question than the one that was asked")
+        found.problems += [evidence.damage] if evidence.damage else []
+        found.notes += _question(evidence.question, record)
+    try:
+        found.problems += checked_log(record.store.lines(EVENTS), entries)
+    except InputError as error:
+        found.problems.append(str(error))
+    found.notes += changed_policy(record)
     return found
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _question(question: Mapping[str, Any], record: Record) -> Iterator[str]:
+    """What the certificates are about, since each of them may be true of another question only."""
+    radius = "any number of" if question["radius"] is None else f"at most {question['radius']}"
+    yield f"unsafe: {json.dumps(question['unsafe'])}"
+    yield f"goal: {json.dumps(question['goal'])}"
+    horizon = "no horizon" if question["horizon"] is None else f"horizon {question['horizon']}"
+    yield f"strategies with {radius} deviations from the policy; {horizon}"
+    yield f"constants: {json.dumps(question['constants'])}; semantics: {json.dumps(question['semantics'])}"
+    chosen = {None: "as the policy's file says", True: "on", False: "off"}[record.config().filter]
+    yield f"filter of applicable actions: {chosen}; SHA-256 of the model: {record.environment().get('model_sha256')}"
 
 
 def _evidence(record: Record) -> tuple[Evidence | None, str]:

@@ -1,0 +1,149 @@
+"""The log of a test beside its certificates: each decided state has its certificate, and both say the same."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from misstep.reference.checked import Checked, need, refusing
+from misstep.reference.reading import items, record, text, texts, whole
+
+SAME = ("cost", "best", "gap")
+"""What the event of a classical verdict says in the same words as the certificate."""
+SHRUNK = "-shrunk"
+"""Behind the number of a bug: a smaller one that was made of it later."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A certificate that was accepted: the name of its file or line, its fields, and what it proves."""
+
+    name: str
+    fields: Mapping[str, Any]
+    checked: Checked
+
+    @property
+    def id(self) -> str:
+        """The number of its state in the pool, as a text."""
+        return text(self.fields.get("id"), "the id of a certificate")
+
+
+def check_log(events: Sequence[Mapping[str, Any]], entries: Sequence[Entry]) -> Iterator[str]:
+    """What is wrong with the log, or with certificates that do not fit it; nothing where all is well.
+
+    The last event about a state is the word on it. A test that was killed may have written a certificate but
+    not the event; so an additional certificate is in order while the log has no end, and only then.
+    """
+    of_kind: dict[str, list[Mapping[str, Any]]] = {}
+    for event in events:
+        of_kind.setdefault(text(event.get("event"), "the kind of an event"), []).append(event)
+    last: dict[str, Mapping[str, Any]] = {}
+    for event in of_kind.get("judged", ()):
+        last[str(whole(event.get("id"), "the id of an event"))] = event
+    named = Counter(f"{entry.checked.verdict} {entry.id}" for entry in entries)
+    yield from (f"there are {count} certificates for {name}" for name, count in named.items() if count > 1)
+    for number, event in last.items():
+        verdict = text(event.get("verdict"), "a verdict")
+        need(verdict in ("bug", "cleared", "unknown"), f"the log has the verdict {verdict[:60]}")
+        if verdict != "unknown" and f"{verdict} {number}" not in named:
+            yield f"the log says {verdict} of state {number}, but no valid certificate does"
+    for entry in entries:
+        if entry.name != "decision":
+            yield from _beside(entry, last, is_over=bool(of_kind.get("finished")))
+        for event in of_kind.get("started", ())[:1]:
+            for name in ("task", "policy", "seed"):
+                if entry.fields.get(name) != event.get(name):
+                    yield f"{entry.name}: it is about another {name} than the log"
+    for event in of_kind.get("finished", ())[-1:]:
+        yield from _end(event, last, entries)
+
+
+def _beside(entry: Entry, last: Mapping[str, Mapping[str, Any]], *, is_over: bool) -> Iterator[str]:
+    """A certificate beside the event about its state."""
+    event = last.get(entry.id.removesuffix(SHRUNK))
+    verdict = entry.checked.verdict
+    expected = f"cleared {entry.id}" if verdict == "cleared" else entry.id
+    if entry.name != expected:
+        yield f"{entry.name}: the certificate calls itself {expected[:60]}"
+    if event is None or event["verdict"] != verdict:
+        if event is not None or is_over:
+            yield f"{entry.name}: the log does not say that the state is {verdict}"
+        return
+    if entry.id.endswith(SHRUNK):
+        return
+    if event.get("oracle") != entry.fields.get("oracle"):
+        yield f"{entry.name}: the log names another oracle"
+    if event.get("by_search") != entry.checked.rests_on_search:
+        yield f"{entry.name}: the log differs about whether a search is to be believed"
+    run = record(entry.fields["run"] or {"outcome": "unsafe"}, "a run", ("outcome",), optional=RUN)
+    if event.get("outcome") != run["outcome"]:
+        yield f"{entry.name}: the log says that the run ended otherwise"
+    if entry.fields.get("kind") != "classical":
+        return
+    for name in SAME:
+        if event.get(name) != entry.fields[name]:
+            yield f"{entry.name}: the log has another {name}"
+    if event.get("steps") != len(run["actions"]):
+        yield f"{entry.name}: the log counts other steps"
+    fault = entry.fields["fault"]
+    told = None if fault is None else {name: fault[name] for name in ("step", "action", "better")}
+    if event.get("fault") != told:
+        yield f"{entry.name}: the log has another decision at fault"
+
+
+RUN = ("actions", "answer", "rest", "reason", "steps")
+
+
+def _end(
+    event: Mapping[str, Any], last: Mapping[str, Mapping[str, Any]], entries: Sequence[Entry]
+) -> Iterator[str]:
+    """The last event sums up: counts, and families of bugs."""
+    verdicts = Counter(each["verdict"] for each in last.values())
+    counts = {
+        "tested": len(last),
+        "bugs": verdicts["bug"],
+        "cleared": verdicts["cleared"],
+        "unknown": verdicts["unknown"],
+        "solved": sum(each.get("outcome") == "solved" for each in last.values()),
+        "faults": sum(each.get("fault") is not None for each in last.values()),
+    }
+    for name, count in counts.items():
+        if event.get(name) != count:
+            yield f"the log sums up to {count} {name}, not {str(event.get(name))[:60]}"
+    bugs = {number for number, each in last.items() if each["verdict"] == "bug"}
+    for family in items(event.get("families"), "the families"):
+        fields = ("outcome", "schema", "region", "members", "representative")
+        parts = record(family, "a family", fields)
+        members = {str(whole(member, "a member")) for member in items(parts["members"], "the members")}
+        if not members <= bugs or str(parts["representative"]) not in members:
+            yield "a family has members that are no bugs, or a representative that is no member"
+        elif any(last[member].get("outcome") != parts["outcome"] for member in members):
+            yield "a family has members that ended otherwise"
+        schemas = {_schema(entry) for entry in entries if entry.id in members}
+        if parts["schema"] is not None and schemas - {parts["schema"]}:
+            yield "a family has members with another schema at fault"
+    decision = (event.get("extra") or {}).get("decision")
+    if decision is not None:
+        verdict = decision.get("verdict")
+        proven = [entry.checked.verdict for entry in entries if entry.name == "decision"]
+        if verdict != "unknown" and proven != ["safe" if verdict == "safe" else "cleared"]:
+            yield f"the log says {str(verdict)[:60]}, but no valid certificate does"
+
+
+def _schema(entry: Entry) -> str | None:
+    fault = entry.fields["fault"]
+    if fault is None or entry.fields.get("kind") != "classical":
+        return None if fault is None else fault["action"]
+    schema: str | None = fault["schema"]
+    return schema
+
+
+def checked_log(events: Sequence[Any], entries: Sequence[Entry]) -> list[str]:
+    """The same as a list; whatever cannot be read is wrong."""
+    found: list[str] = []
+    try:
+        with refusing("the log"):
+            found += texts(list(check_log(events, entries)), "reasons")
+    except ValueError as refused:
+        found.append(str(refused))
+    return found

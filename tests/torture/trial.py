@@ -1,0 +1,206 @@
+"""Trials: misstep tests table policies on a world, and every word of it is compared with the truth."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+import misstep
+from misstep import _core
+from misstep.events import Judged
+from misstep.record.verify import verify_all
+from tests.torture.truth import Table, TooLarge, Truth
+from tests.torture.world import State, World
+from tests.torture.worlds import random_world
+
+ORACLES = (
+    "landmarks",
+    "lookahead",
+    "lookahead:depth=3",
+    "planner:astar:lmcut",
+    "planner:astar:blind,max_expansions=20",
+    "planner:gbfs",
+    "perfect",
+    "improve",
+    "improve:max_expansions=3",
+    "improve/ehc",
+    "undo",
+    "inverse",
+    "undo+inverse+landmarks",
+    "morph",
+    "bounds",
+    "bounds:factors=atomic,lookahead=0+landmarks",
+    "bounds:100+improve/ehc",
+    "abstraction",
+    "abstraction:max_states=5+landmarks",
+    "dead-ends",
+    "greedy",
+    "greedy+dead-ends+landmarks",
+    "frontier",
+    "frontier:heuristic=both,max_expansions=4",
+    "landmarks+planner:astar:lmcut,effort=5e6+improve/ehc+lookahead",
+)
+"""Every oracle alone, some short of breath, and some together."""
+
+
+@dataclass
+class Score:
+    """What was compared, and what was wrong."""
+
+    tasks: int = 0
+    tests: int = 0
+    verdicts: Counter[str] = field(default_factory=Counter)
+    faults: int = 0
+    certificates: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    """Worlds that misstep does not load, by reason."""
+    false: list[str] = field(default_factory=list)
+
+    @property
+    def judged(self) -> int:
+        """All verdicts."""
+        return sum(self.verdicts.values())
+
+
+class Trial:
+    """One world, loaded once."""
+
+    def __init__(self, world: World, truth: Truth, score: Score, label: str) -> None:
+        self.world, self.truth, self.score, self.label = world, truth, score, label
+        self.task = misstep.load(world.domain(), world.problem())
+        if (
+            not self.task.actions
+        ):  # the translator says that nothing can be done; there is no state to compare
+            self.states: dict[tuple[str, ...], State] = {}
+            return
+        sizes = self.task.domain_sizes
+        names = [self.task.fact_name(v, value) for v, size in enumerate(sizes) for value in range(size)]
+        known = {tuple(name.strip("()").split()) for name in names if name and not name.startswith("(not ")}
+        self.states = {}
+        for state in truth.moves:
+            self.states[tuple(sorted(f"({' '.join(atom)})" for atom in state & known))] = state
+        if len(self.states) < len(truth.moves):
+            self.fail("two states of the world look the same in the task")
+
+    def fail(self, what: str) -> None:
+        """Notes that something is false, with all that is needed to see it again."""
+        self.score.false.append(f"{self.label}: {what}")
+
+    def test(self, oracle: str, table: Table, seed: int, *, verify: bool, **options: object) -> None:
+        """Tests a table policy and compares."""
+        label, score = f"oracle {oracle}, seed {seed}, {options}", self.score
+
+        def table_policy(batch: _core.StateBatch) -> list[str | None]:
+            return [table.choice[self.states[tuple(state.facts)]] for state in batch]
+
+        try:
+            report = misstep.test(self.task, table_policy, oracle=oracle, seed=seed, **options)
+        except Exception as error:  # whatever it is, it must not happen
+            self.fail(f"{label}: {type(error).__name__}: {error}")
+            return
+        score.tests += 1
+        pool = {line["id"]: tuple(line["facts"]) for line in report.record.store.lines("pool.jsonl")}
+        qualitative = options.get("objective") == "qualitative"
+        for event in report.tally.judged.values():
+            score.verdicts[str(event.verdict)] += 1
+            for wrong in self._wrong(event, table, self.states[pool[event.id]], qualitative=qualitative):
+                self.fail(f"{label}: state {event.id}: {wrong}")
+        if verify:
+            self._verify(report, label)
+
+    def _wrong(self, event: Judged, table: Table, state: State, *, qualitative: bool) -> Iterator[str]:
+        paid, best = table.cost(state), self.truth.best[state]
+        if not event.cost.lo <= paid <= event.cost.hi:
+            yield f"the policy pays {paid}, not {event.cost}"
+        if not event.best.lo <= best <= event.best.hi:
+            yield f"the best is {best}, not {event.best}"
+        worse = paid == math.inf > best if qualitative else paid > best
+        if event.verdict == "bug" and not worse:
+            yield f"no bug: the policy pays {paid}, the best is {best}"
+        if event.verdict == "cleared" and worse:
+            yield f"not clear: the policy pays {paid}, the best is {best}"
+        if worse and not qualitative and not event.gap.lo <= paid - best <= event.gap.hi:
+            yield f"the gap is {paid - best}, not {event.gap}"
+        if event.fault is not None:
+            self.score.faults += 1
+            yield from self._wrong_fault(event, table, state)
+        elif event.verdict == "bug" and event.outcome in ("stuck", "illegal"):
+            yield f"the run is {event.outcome}, but no decision is at fault"
+
+    def _wrong_fault(self, event: Judged, table: Table, state: State) -> Iterator[str]:
+        """A decision is at fault where the best course is out of reach afterwards."""
+        fault, visited = event.fault, table.run(state)
+        if fault is None or fault.step >= len(visited):
+            yield f"the run has no step {fault and fault.step}"
+            return
+        here = visited[fault.step]
+        moves, name = self.truth.moves[here], table.choice[here]
+        if (fault.action or "").strip("()") not in (name or "").strip("()"):
+            yield f"the policy does {name} in step {fault.step}, not {fault.action}"
+        after, cost = moves.get(name or "", (None, 0))
+        rest = math.inf if after is None else cost + self.truth.best[after]
+        if not rest > self.truth.best[here]:
+            yield f"step {fault.step}, {name}, is on a best course"
+        if fault.better is not None and fault.better not in moves:
+            yield f"{fault.better} is not applicable in step {fault.step}"
+
+    def _verify(self, report: misstep.Report, label: str) -> None:
+        with tempfile.TemporaryDirectory(prefix="misstep-") as folder:
+            found = verify_all(report.save(Path(folder) / "record"))
+        self.score.certificates += found.valid
+        decided = sum(event.verdict != "unknown" for event in report.tally.judged.values())
+        if found.invalid or found.valid < decided:
+            self.fail(f"{label}: {found.valid} of {decided} certificates valid: {found.invalid[:2]}")
+
+
+def trials(
+    seed: int,
+    score: Score,
+    *,
+    states: int = 3000,
+    policies: int = 4,
+    go_on: Callable[[], bool] = lambda: True,
+) -> None:
+    """One random world, some table policies, all oracles."""
+    rng = Random(f"torture {seed}")
+    world = random_world(rng)
+    try:
+        truth = Truth(world, most=states)
+    except TooLarge:
+        return
+    if len(truth.moves) < 3 or (len(truth.moves) < 50 and rng.random() < 0.8):
+        return
+    try:
+        trial = Trial(world, truth, score, f"world {seed}")
+    except misstep.MisstepError as error:
+        score.refused[f"{type(error).__name__}: {str(error)[:160]}"] += 1
+        return
+    if not trial.task.actions:
+        return
+    score.tasks += 1
+    for number in range(policies):
+        table = Table(truth, rng)
+        for oracle in ORACLES:
+            if not go_on():
+                return
+            options: dict[str, object] = {
+                "pool": min(len(truth.moves), 300 if len(trial.task.actions) < 300 else 15)
+            }
+            if rng.random() < 0.1:
+                options["objective"] = "qualitative"
+            if rng.random() < 0.1:
+                options["max_steps"] = rng.randint(1, 20)
+            if rng.random() < 0.1:
+                options["gap"] = True
+            trial.test(
+                oracle,
+                table,
+                rng.randrange(10**6),
+                verify=rng.random() < 0.05 + (number == 0) * 0.1,
+                **options,
+            )
