@@ -103,7 +103,19 @@ def _subtitle(reports: Sequence[Report]) -> str:
 
 def _comparison(reports: Sequence[Report]) -> Html:
     """One row a test."""
-    heads = ("test", "task", "policy", "tested", "solved", "bugs", "cleared", "unknown", "worst gap", "time")
+    heads = (
+        "test",
+        "task",
+        "policy",
+        "tested",
+        "solved",
+        "bugs",
+        "cleared",
+        "unknown",
+        "bug rate",
+        "worst gap",
+        "time",
+    )
     rows = []
     for number, report in enumerate(reports):
         found = report.finished
@@ -112,7 +124,8 @@ def _comparison(reports: Sequence[Report]) -> Html:
         time = f"{found.seconds['total']:.1f} s" if "total" in found.seconds else ""
         link = element("a", report.record.where, href=f"#r{number}")
         counts = (found.tested, found.solved, found.bugs, found.cleared, found.unknown)
-        rows.append((link, *_names(report), *counts, worst, time))
+        rate = sections.rate_text(report) if found.tested else ""
+        rows.append((link, *_names(report), *counts, rate, worst, time))
     return element(
         "section",
         element("h2", "Comparison"),
