@@ -28,13 +28,16 @@ def make_page(reports: Sequence[Report], *, drawing: Drawing | None = None) -> s
     """The page of these tests; `drawing` draws their states, by default one that fits the domain."""
     title = _title(reports)
     several = len(reports) > 1
+    data = [_data(report, drawing) for report in reports]
     body = [
         element("header", element("h1", title), element("p", _subtitle(reports), class_="subtitle")),
         *([_comparison(reports)] if several else []),
-        *(_record(report, number, several=several) for number, report in enumerate(reports)),
+        *(
+            _record(report, number, opened={bug["id"] for bug in data[number]["bugs"]}, several=several)
+            for number, report in enumerate(reports)
+        ),
         element("footer", element("p", f"Written by misstep {__version__}. {_HOW}")),
     ]
-    data = [_data(report, drawing) for report in reports]
     head = [
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
@@ -138,7 +141,7 @@ def _worst(gap: float) -> str:
     return "goal never reached" if gap == float("inf") else cost_text(gap)
 
 
-def _record(report: Report, number: int, *, several: bool) -> Html:
+def _record(report: Report, number: int, *, opened: set[str], several: bool) -> Html:
     task, policy = _names(report)
     families = kinds(report.families)
     bugs = report.tally.bugs
@@ -164,6 +167,6 @@ def _record(report: Report, number: int, *, several: bool) -> Html:
         *(viewer if first is not None else []),
         sections.charts(report),
         element("div", sections.oracle_table(report), sections.time_table(report), class_="tables"),
-        sections.bug_table(report, number),
+        sections.bug_table(report, number, opened=opened),
         id=f"r{number}",
     )

@@ -9,7 +9,6 @@ from misstep.events import Judged
 from misstep.explain.words import counted, does, percent
 from misstep.judge import Verdict
 from misstep.reports.html.charts import bugs_over_time, gap_histogram
-from misstep.reports.html.course_data import MOST_BUGS
 from misstep.reports.html.markup import Child, Html, element
 from misstep.reports.report import Report
 from misstep.reports.summary import kind_words, kinds, misstep_words, summary_lines
@@ -128,16 +127,18 @@ def time_table(report: Report) -> Html | None:
     return element("section", element("h3", "Where the time went"), table(("for", "time"), rows))
 
 
-def bug_table(report: Report, number: int) -> Html | None:
-    """All bugs, with a field to filter them."""
+def bug_table(report: Report, number: int, *, opened: set[str]) -> Html | None:
+    """All bugs, with a field to filter them; those in `opened` are links."""
     bugs = report.tally.bugs
     if not bugs:
         return None
     name = f"r{number}-bugs"
-    rows = [_bug_row(event, number) for event in bugs]
+    rows = [_bug_row(event, number, is_link=str(event.id) in opened) for event in bugs]
     costs = ("pays", "enough") if not report.is_safety else ()
     heads = ("bug", "the policy", *costs, "misstep")
-    note = f" The first {MOST_BUGS} can be opened." if len(bugs) > MOST_BUGS else ""
+    note = (
+        f" {len(opened)} of them can be opened; `misstep show` shows all." if len(opened) < len(bugs) else ""
+    )
     filter_ = element(
         "input",
         type="search",
@@ -156,12 +157,12 @@ def bug_table(report: Report, number: int) -> Html | None:
     )
 
 
-def _bug_row(event: Judged, number: int) -> Sequence[Child]:
+def _bug_row(event: Judged, number: int, *, is_link: bool) -> Sequence[Child]:
     fault = event.fault
     pays = "no goal" if event.cost.lo == math.inf else cost_text(event.cost.lo)
     costs = () if event.outcome == "unsafe" else (pays, cost_text(event.best.hi))
     return (
-        bug_link(number, event.id),
+        bug_link(number, event.id) if is_link else f"bug {event.id}",
         does(event.outcome),
         *costs,
         "" if fault is None else misstep_words(fault),
