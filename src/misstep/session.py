@@ -175,8 +175,6 @@ class Session:
             self._open[case.state] = case
         else:
             self._open.pop(case.state, None)
-        if verdict is Verdict.BUG:
-            self._bugs[case.id] = (case, finding)
         event = Judged(
             id=case.id,
             verdict=verdict,
@@ -195,6 +193,8 @@ class Session:
         )
         self.record.write_down(event, finding.certificate, subject.lab.take_answers())
         self.tally.add(event)
+        if verdict is Verdict.BUG:
+            self._bugs[case.id] = (case, finding)
         return event
 
     def _judge_again(self, subject: Subject[Any]) -> Iterator[Event]:
