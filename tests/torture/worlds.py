@@ -87,10 +87,9 @@ def _fits(world: World, term: str, kind: str, parameters: tuple[tuple[str, str],
     given = dict(parameters).get(term)
     if given is None:
         return world.is_a(term, kind) or kind == "object"
-    return (
-        kind == "object"
-        or (all(world.is_a(o, kind) for o in world.objects if world.is_a(o, given) or given == "object")
-        and given in (kind, *_below(world, kind)))
+    return kind == "object" or (
+        all(world.is_a(o, kind) for o in world.objects if world.is_a(o, given) or given == "object")
+        and given in (kind, *_below(world, kind))
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import pytest
 
@@ -110,7 +111,8 @@ def line(steps: int, *, detour: int | None = None) -> core.Task:
 
 def go_on(batch: core.StateBatch) -> list[core.Action | None]:
     """A policy that never jumps."""
-    return [next((a for a in batch.task.applicable(s) if a.name != "(jump)"), None) for s in batch]
+    task = cast(core.Task, batch.task)
+    return [next((a for a in task.applicable(s) if a.name != "(jump)"), None) for s in batch]
 
 
 @pytest.mark.parametrize("config", ["astar:blind", "astar:lmcut", "gbfs:blind", "ehc:hmax", "lazy:ff"])

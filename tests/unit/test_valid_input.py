@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import cast
 
 import pytest
 
@@ -81,7 +82,8 @@ def test_names_that_nothing_tells_apart_are_refused() -> None:
 
 def go_anywhere(batch: core.StateBatch) -> list[core.Action | None]:
     """Takes the first action."""
-    return [next(iter(batch.task.applicable(state)), None) for state in batch]
+    task = cast(core.Task, batch.task)
+    return [next(iter(task.applicable(state)), None) for state in batch]
 
 
 def checked_test(domain: str, problem: str, **options: object) -> misstep.Report:
@@ -128,7 +130,9 @@ EITHER = """(define (domain d) (:requirements :typing) (:types a b c - object)
 
 
 def test_either_in_parameters_and_quantifiers() -> None:
-    problem = "(define (problem p) (:domain d) (:objects o - a p - b q - c) (:init) (:goal (and (lit o) (done q))))"
+    problem = (
+        "(define (problem p) (:domain d) (:objects o - a p - b q - c) (:init) (:goal (and (lit o) (done q))))"
+    )
     task = misstep.load(EITHER, problem)
     assert {action.name for action in task.actions} == {"(light o)", "(light p)", "(all q)", "(off)"}
     assert not any("misstep-either" in str(task.fact_name(0, value)) for value in range(task.domain_sizes[0]))

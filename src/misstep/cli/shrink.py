@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import Json, Quiet
+from misstep.cli.options import Json, Quiet, Trust
 from misstep.cli.output import emit_json, say, say_plain
 from misstep.explain.words import counted
 from misstep.reports.status import StatusLine
@@ -17,6 +17,7 @@ def shrink(
     bug: Annotated[str, Parameter(help="The bug.")],
     /,
     *,
+    trust: Trust = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
@@ -30,7 +31,7 @@ def shrink(
     from misstep.reports.text import screen_width
 
     with StatusLine(f"shrinking bug {bug}", quiet=quiet):
-        found = shrink_bug(open_replay(record), bug)
+        found = shrink_bug(open_replay(record, trust=trust, searches=True), bug)
     if json:
         emit_json(found.as_json())
         return ExitCode.BUGS_FOUND
