@@ -21,6 +21,7 @@ from misstep.config import Config
 from misstep.errors import InputError
 from misstep.events import Event, Finished, Judged, from_json, timeless
 from misstep.judge import Verdict
+from misstep.record.origin import origin
 from misstep.record.store import DISK, DirectoryStore, Disk, MemoryStore, Store, free_directory, read_object
 from misstep.support.plain import to_plain
 
@@ -109,6 +110,7 @@ class Record:
             "python": platform.python_version(),
             "machine": platform.machine(),
             "config_sha256": hashlib.sha256(config.encode()).hexdigest(),
+            "origin": origin(config),
             **environment,
         }
         self.store.lock(EVENTS)
@@ -237,6 +239,10 @@ class Record:
         if text is None:
             raise InputError(f"{self.where}: no record (there is no {CONFIG} in it)")
         return Config.from_toml(text, where=f"{self.where}/{CONFIG}")
+
+    def is_own(self) -> bool:
+        """Whether this user made the record on this machine, and what was asked is what it says."""
+        return self.environment().get("origin") == origin(self.store.read(CONFIG) or "")
 
     def has_its_config(self) -> bool:
         """Whether what was asked is still what the environment says."""
