@@ -167,7 +167,7 @@ class Scaling:
             faults=False,
             unit_cost=unit_cost,
         )
-        session = Session(asked, task=task, policy=part)
+        session = Session(asked, task=task, policy=self.part)
         for _ in session.events():
             pass
         [judged] = session.tally.judged.values()
