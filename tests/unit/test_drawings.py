@@ -13,8 +13,8 @@ from misstep.drawings.rules import Rules, usual_scene
 from misstep.pddl import read_domain, read_problem
 from tests.taskset import OWN, PddlTask, own_tasks, shared_tasks
 
-# Tasks that the translator finds trivial have facts of its own.
-TASKS = [task for task in (*own_tasks(), *shared_tasks()) if "corner" not in task.name]
+# One of each domain: others differ in size alone.
+TASKS = list({task.domain: task for task in (*own_tasks()[::-1], *shared_tasks())}.values())
 
 
 def load(given: PddlTask) -> Task:
@@ -77,7 +77,7 @@ def test_vans_are_at_places_and_parcels_in_vans() -> None:
     assert {place.name for place in scene.places} == {
         name for name in own("transport").pddl.objects if name.startswith("town")
     }
-    assert {edge.label for edge in scene.edges} > {""} or len({edge.label for edge in scene.edges}) > 1
+    assert all(edge.label.isdigit() for edge in scene.edges)  # how long the roads are
 
 
 def test_blocks_are_stacked() -> None:

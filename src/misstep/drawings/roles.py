@@ -31,8 +31,8 @@ def cast(facts: Facts) -> Cast:
     """Gives every predicate its role."""
     found = Cast()
     shown = {name: atoms for name, atoms in facts.atoms.items() if not _NOTHING.fullmatch(name)}
-    found.roles = dict.fromkeys(facts.atoms.keys() - shown.keys(), Role("hidden"))
-    stops = _stops(facts)
+    found.roles = {name: Role("hidden") for name in facts.atoms if name not in shown}
+    stops = {name for move in facts.moves for name in (move.start, move.end)}
     pairs = [name for name, atoms in shown.items() if len(atoms[0]) == 2]
     for predicate in sorted(pairs, key=lambda name: _rank(facts, name, stops), reverse=True):
         role = _pair(facts, predicate, found, stops)
@@ -51,16 +51,6 @@ def cast(facts: Facts) -> Cast:
             found.places |= facts.side(predicate, 0)
     found.places -= found.located
     return found
-
-
-def _stops(facts: Facts) -> set[str]:
-    """Objects between which something is moved and about which others speak too, and not only numbers."""
-    used: dict[str, set[str]] = {}
-    for predicate, atoms in facts.atoms.items():
-        for objects in atoms:
-            for name in objects:
-                used.setdefault(name, set()).add(predicate)
-    return {name for move in facts.moves for name in (move.start, move.end) if len(used.get(name, ())) > 1}
 
 
 def _rank(facts: Facts, predicate: str, stops: set[str]) -> tuple[bool, int]:
@@ -89,8 +79,6 @@ def _pair(facts: Facts, predicate: str, found: Cast, stops: set[str]) -> Role:
             and _is_free(facts, predicate, who & found.located, found)
             and facts.is_single(predicate, subject)
         ):
-            if who & found.places:
-                continue
             return Role("in", subject, 1 - subject)
     return Role("tag", sides[0], 1 - sides[0]) if sides else Role("tag")
 

@@ -47,7 +47,7 @@ def usual_scene(task: Task) -> Scene:
     }:  # what lies on no way, such as a hand, is no place
         names = [name for name in names if name in joined]
         pairs = _ways(facts, names)
-    layout, points = _layout(facts, names, list(pairs))
+    layout, points = _layout(facts, names, pairs)
     shown = pairs if layout == "map" else {}
     inside, notes = _fixed(facts, found)
     return Scene(
@@ -103,15 +103,16 @@ def _ways(facts: Facts, names: Sequence[str]) -> dict[tuple[int, int], str]:
     return dict.fromkeys(((min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]), "")
 
 
-def _layout(facts: Facts, names: Sequence[str], pairs: list[tuple[int, int]]) -> tuple[Layout, Points]:
-    grid = grid_points(names)
+def _layout(facts: Facts, names: Sequence[str], ways: dict[tuple[int, int], str]) -> tuple[Layout, Points]:
+    grid, pairs = grid_points(names), list(ways)
     if grid is not None and joins_neighbours(grid, pairs):
         return "grid", turned(grid, _directions(facts, names))
     if pairs and len(names) > 2 and _is_order(facts, names):
         return "column", [(0.0, float(-at)) for at in range(len(names))]
     all_pairs = len(names) * (len(names) - 1) / 2
-    is_sparse = len(pairs) <= _MOST_WAYS * len(names) and (len(pairs) < all_pairs or all_pairs == 1)
-    if pairs and is_sparse and len(names) <= _MOST_PLACES:
+    # Where every place is next to every other, ways say nothing unless they differ.
+    says_something = len(pairs) < all_pairs or all_pairs == 1 or any(ways.values())
+    if pairs and says_something and len(pairs) <= _MOST_WAYS * len(names) and len(names) <= _MOST_PLACES:
         return "map", map_points(len(names), pairs)
     return "boxes", [(0.0, 0.0)] * len(names)
 
@@ -152,7 +153,8 @@ def _fixed(facts: Facts, found: Cast) -> tuple[dict[str, str], dict[str, tuple[s
         first, second = {objects[0] for objects in atoms}, {objects[1] for objects in atoms}
         if first & second or first & found.places:
             continue
-        if first <= found.located and len(second) == len(atoms) and not second & found.located:
+        never_placed = not second & (found.located | found.places)
+        if first <= found.located and len(second) == len(atoms) and never_placed:
             inside |= {other: one for one, other in atoms}
             continue
         if len(first) < len(atoms):
