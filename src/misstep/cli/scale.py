@@ -37,7 +37,7 @@ def scale(
     fallen: Annotated[
         float, Parameter(validator=Share, help="End where coverage is below this for sure.")
     ] = 0.5,
-    confidence: Annotated[float, Parameter(validator=Share, help="Of all bounds of a size.")] = 0.95,
+    confidence: Annotated[float, Parameter(validator=Share, help="Of every bound.")] = 0.95,
     width: Annotated[float, Parameter(validator=Share, help="How closely coverage is to be known.")] = 0.3,
     instances: Annotated[int, Parameter(validator=Count, help="At most so many of a size.")] = 60,
     oracle: Annotated[

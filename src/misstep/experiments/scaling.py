@@ -35,7 +35,7 @@ class ScaleConfig:
     fallen: float = 0.5
     """Coverage has fallen where it is below this with the confidence."""
     confidence: float = CONFIDENCE
-    """With at least this chance all bounds of one size hold, whatever made the drawing of instances end."""
+    """Every bound holds with at least this chance, whatever made the drawing of instances end."""
     width: float = 0.3
     """Instances of a size are drawn until coverage is known this closely."""
     instances: int = 60
@@ -167,7 +167,7 @@ class Scaling:
             faults=False,
             unit_cost=unit_cost,
         )
-        session = Session(asked, task=task, policy=part)
+        session = Session(asked, task=task, policy=self.part)
         for _ in session.events():
             pass
         [judged] = session.tally.judged.values()

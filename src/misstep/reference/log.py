@@ -110,6 +110,7 @@ def _end(
     for name, count in counts.items():
         if event.get(name) != count:
             yield f"the log sums up to {count} {name}, not {str(event.get(name))[:60]}"
+    is_classical = all(entry.fields.get("kind") == "classical" for entry in entries)
     bugs = {number for number, each in last.items() if each["verdict"] == "bug"}
     for family in items(event.get("families"), "the families"):
         fields = ("outcome", "schema", "region", "members", "representative")
@@ -119,13 +120,10 @@ def _end(
             yield "a family has members that are no bugs, or a representative that is no member"
         elif any(last[member].get("outcome") != parts["outcome"] for member in members):
             yield "a family has members that ended otherwise"
-        # Families of models are about the first fault ahead, which may be that of another state.
-        schemas = {
-            entry.fields["fault"] and entry.fields["fault"]["schema"]
-            for entry in entries
-            if entry.id in members and entry.fields.get("kind") == "classical"
-        }
-        if parts["schema"] is not None and schemas - {parts["schema"]}:
+        faults = [entry.fields["fault"] for entry in entries if entry.id in members]
+        schemas = {None if fault is None else fault.get("schema", parts["schema"]) for fault in faults}
+        # On a model the decision at fault may lie ahead of the state; its certificate then names none.
+        if is_classical and schemas - {parts["schema"]}:
             yield "a family has members with another schema at fault"
     decision = (event.get("extra") or {}).get("decision")
     if decision is not None:

@@ -17,7 +17,7 @@ from misstep.events import Judged
 from misstep.judge import Verdict
 from misstep.lab import Lab
 from misstep.oracle import Case, OraclePart, make_oracles
-from misstep.plugins import make_part, make_policy_part
+from misstep.plugins import make_part
 from misstep.policy import PolicyPart
 from misstep.record.pool_file import PoolWriter, read_pool
 from misstep.record.store import write_whole
@@ -173,7 +173,6 @@ class Examiner:
             seconds=None if budget is None else budget.seconds_left,
         )
         task = validation.task
-        part = part or make_policy_part(policy)
         given: list[OraclePart] = [GivenPlans(validation.plans), *self._oracles]
         bench = set_up(config, Budget(), task=task, policy=part, parts={"oracle": given})
         [run] = bench.graph.run(task.batch([task.initial_state]), max_steps=self.config.max_steps)

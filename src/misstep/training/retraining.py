@@ -129,7 +129,7 @@ def retrain(
     finally:
         loop.store.close()
     final = out / "final.asnet"
-    final.write_bytes(loop.best_path.read_bytes())
+    _write(final, read_asnet(loop.best_path))
     where = "held-out tasks" if held_out else "other states of the same tasks"
     return RetrainResult(final, loop.round, compared, where, loop.seconds, limit)
 
