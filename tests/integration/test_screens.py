@@ -89,7 +89,8 @@ COMMANDS = [
     *("safety test", "safety decide", "safety generate", "safety experiments", "train mlp"),
 ]
 SCREENS |= {f"help-{name.replace(' ', '-')}": (*name.split(), "--help") for name in COMMANDS}
-ENDS_WITH_ONE = ("test", "test-quiet", "test-directory", "replay", "replay-bug", "replay-changed", "shrink", "diff",
+ENDS_WITH_ONE = ("test", "test-quiet", "test-directory", "replay", "replay-bug", "replay-changed", "shrink",
+                 "diff", "safety-diff",
                  "safety-test", "safety-replay", "safety-shrink")  # fmt: skip
 ENDS_WITH_FOUR = ("test-error", "unknown-option")
 
