@@ -13,6 +13,7 @@ from typing import Any
 
 from benchmarks.peer_pools import DATA
 from misstep._core import PolicyGraph
+from misstep.config import DEFAULT_ORACLE
 from misstep.judge import judge
 from misstep.lab import Lab
 from misstep.objectives.cost import Quantitative
@@ -26,7 +27,7 @@ from misstep.reference.frontier import frontier_bound
 from misstep.reference.functions import Functions
 from misstep.task import load
 
-ORACLES = "landmarks+dead-ends+greedy+abstraction+frontier"
+ORACLES = DEFAULT_ORACLE
 
 
 @dataclass

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import misstep
-from benchmarks import generate as g
-from benchmarks import generate_typed as t
+from misstep.generators import problems as g
+from misstep.generators import problems_typed as t
 
 _ROOT = Path(__file__).parents[1]
 _CACHE = _ROOT / "build" / "bench"

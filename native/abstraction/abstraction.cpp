@@ -11,6 +11,7 @@ Abstraction::Abstraction(const StateSpace& space, const AbstractionOptions& opti
     factors.max_states = options.max_states;
     factors.order = options.order;
     factors.keeps_steps = true;
+    factors.max_work = options.budget.effort;
     task_ = make_factors(space, factors, watch);
     seconds_ = watch.seconds();
 }

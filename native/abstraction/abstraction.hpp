@@ -10,7 +10,7 @@ struct AbstractionOptions {
     std::int32_t max_states = 20'000;
     std::uint64_t max_transitions = 1'000'000;
     MergeOrder order = MergeOrder::kNewestFirst;
-    Budget budget;
+    Budget budget;  // its effort are the states and transitions of all products
 };
 
 // Merge-and-shrink (Helmert, Haslum, Hoffmann & Nissim 2014) with bisimulation shrinking and exact label

@@ -46,6 +46,13 @@ void narrow(Budget& budget, std::optional<double> seconds, std::optional<std::in
     if (effort) budget.effort = std::min(budget.effort, at_least_zero(*effort, "effort"));
 }
 
+void limit_growth(Budget& budget, std::optional<double> growth_mb) {
+    if (!growth_mb) return;
+    double bytes = at_least_zero(*growth_mb, "growth_mb") * kBytesOfOneMb;
+    std::size_t now = resident_bytes();
+    if (bytes < 1e18 && now > 0) budget.max_resident = now + static_cast<std::size_t>(bytes);
+}
+
 std::optional<double> unless_infinite(double value) {
     return std::isinf(value) ? std::nullopt : std::optional(value);
 }
@@ -94,22 +101,26 @@ void bind_budget(nb::module_& m) {
     nb::class_<Budget>(m, "Budget",
                        "What a piece of work may spend. Time is shared by all who are given the budget or a "
                        "part of it, since it goes by for all of them; expansions, memory and effort are for "
-                       "each call. Work that uses its budget up ends with what it knows and names the limit.")
+                       "each call, the size of the process for all. Work that uses its budget up ends with "
+                       "what it knows and names the limit.")
         .def(
             "__init__",
             [](Budget* self, std::optional<double> seconds, std::optional<std::int64_t> expansions,
-               std::optional<double> memory_mb, std::optional<double> effort,
+               std::optional<double> memory_mb, std::optional<double> effort, std::optional<double> growth_mb,
                std::shared_ptr<StopFlag> stop) {
                 Budget budget;
                 narrow(budget, seconds, expansions, memory_mb, effort);
+                limit_growth(budget, growth_mb);
                 budget.stop = std::move(stop);
                 new (self) Budget(std::move(budget));
             },
             nb::kw_only(), nb::arg("seconds") = nb::none(), nb::arg("expansions") = nb::none(),
             nb::arg("memory_mb") = nb::none(), nb::arg("effort") = nb::none(),
-            nb::arg("stop").none() = nb::none(),
+            nb::arg("growth_mb") = nb::none(), nb::arg("stop").none() = nb::none(),
             "Seconds count from now. None is no limit, and so is infinity; a budget of 0 seconds is over at "
-            "once. Memory is what stored states take. What a unit of effort is, the spender says.")
+            "once. Memory is what stored states take; `growth_mb` is by how much the whole process may "
+            "become "
+            "larger than it is now. What a unit of effort is, the spender says.")
         .def_prop_ro(
             "seconds_left", [](const Budget& b) { return unless_infinite(b.seconds_left()); },
             "Never negative; None without a limit.")
@@ -120,11 +131,12 @@ void bind_budget(nb::module_& m) {
             "stop", [](const Budget& b) { return b.stop; }, nb::sig("def stop(self) -> StopFlag | None"))
         .def_prop_ro(
             "is_over", [](const Budget& b) { return b.over() != LimitHit::kNone; },
-            "Whether the time is up or the stop flag is set.")
+            "Whether the time is up, the process too large just now, or the stop flag set.")
         .def_prop_ro(
             "over", [](const Budget& b) { return limit_name(b.over()); },
             nb::sig("def over(self) -> str | None"),
-            "`seconds` where the time is up, `stopped` where the stop flag is set, None otherwise.")
+            "`seconds` where the time is up, `memory` where the process is too large just now (it may become "
+            "smaller when work ends), `stopped` where the stop flag is set, None otherwise.")
         .def("part", &part, nb::kw_only(), nb::arg("seconds") = nb::none(), nb::arg("share") = nb::none(),
              nb::arg("expansions") = nb::none(), nb::arg("memory_mb") = nb::none(),
              nb::arg("effort") = nb::none(),

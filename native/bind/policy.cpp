@@ -150,7 +150,7 @@ nb::object run_all(nb::object self, const BatchObject& starts, std::uint32_t max
     return result;
 }
 
-// (plan or None, the limit that was hit or None)
+// (plan or None, the limit that was hit or None, states asked)
 nb::tuple look_ahead(GraphObject& g, const StateObject& state, std::uint32_t depth,
                      std::optional<Total> below, std::uint32_t max_steps, const Budget* budget) {
     require_same_task(*g.core, *state.core, "state");
@@ -174,7 +174,7 @@ nb::tuple look_ahead(GraphObject& g, const StateObject& state, std::uint32_t dep
         for (ActionId id : found.plan) actions.append(ActionObject{g.task, g.core, id});
         plan = actions;
     }
-    return nb::make_tuple(plan, limit_name(found.limit));
+    return nb::make_tuple(plan, limit_name(found.limit), found.asked);
 }
 
 void bind_run(nb::module_& m) {
@@ -325,10 +325,10 @@ void bind_policy(nb::module_& m) {
              nb::arg("below") = nb::none(), nb::arg("max_steps") = 1000, nb::arg("budget") = nb::none(),
              nb::sig("def lookahead(self, state: State, *, depth: int = 2, below: int | None = None, "
                      "max_steps: int = 1000, budget: Budget | None = None) -> tuple[list[Action] | None, str "
-                     "| None]"),
+                     "| None, int]"),
              "The cheapest plan that makes at most `depth` free choices and then follows the policy, None "
-             "where "
-             "none costs less than `below`; and the limit that was hit.")
+             "where none costs less than `below`; the limit that was hit; and how many states the policy was "
+             "asked about, which are the expansions of the budget.")
         .def_prop_ro(
             "limit", [](const GraphObject& g) { return limit_name(g.graph->limit()); },
             nb::sig("def limit(self) -> str | None"),

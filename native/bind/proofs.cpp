@@ -3,6 +3,8 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include <utility>
+
 #include "bind/heuristic_object.hpp"
 #include "bind/proof_objects.hpp"
 #include "proofs/cuts.hpp"
@@ -44,6 +46,19 @@ nb::object cover(LibraryObject& self, const FrontierObject& frontier, HeuristicO
     }
     if (!used) return nb::none();
     return nb::make_tuple(*used, is_known_used);
+}
+
+std::size_t use(LibraryObject& self,
+                const std::vector<std::pair<std::vector<FactId>, std::optional<Cost>>>& given) {
+    Charges charges;
+    for (const auto& [facts, share] : given) {
+        for (FactId fact : facts)
+            if (std::cmp_greater_equal(fact, self.library->num_facts()))
+                throw InputError("no such fact: " + std::to_string(fact));
+        charges.push_back({facts, share.value_or(kInfinity)});
+    }
+    std::scoped_lock lock(*self.busy);
+    return self.library->use(std::move(charges));
 }
 
 nb::list charges(const LibraryObject& self, std::size_t index) {
@@ -91,6 +106,10 @@ void bind_proofs(nb::module_& m) {
             },
             nb::arg("state"), nb::sig("def add(self, state: State) -> int"),
             "The index of what LM-cut proves for a state.")
+        .def("use", &use, nb::arg("charges"),
+             nb::sig("def use(self, charges: list[tuple[list[int], int | None]]) -> int"),
+             "Takes charges in as the last ones that were of use; for each that `cover` gave, in its order, "
+             "this repeats what that remembers.")
         .def("cover", &cover, nb::arg("frontier"), nb::arg("known") = nb::none(),
              nb::sig("def cover(self, frontier: Frontier, known: Heuristic | None = None) -> "
                      "tuple[list[int], bool] | None"),

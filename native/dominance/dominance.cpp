@@ -22,7 +22,8 @@ std::size_t bytes_needed(const FactoredTask& task) {
 }
 
 bool has_limit(const Budget& budget) {
-    return budget.has_deadline() || budget.max_bytes < Budget{}.max_bytes || budget.stop;
+    return budget.has_deadline() || budget.max_bytes < Budget{}.max_bytes || budget.has_max_resident() ||
+           budget.stop;
 }
 
 }  // namespace

@@ -217,7 +217,8 @@ FactoredTask make_factors(const StateSpace& space, const FactorOptions& options,
         merged = false;
         for (const MergeCandidate& candidate :
              merge_order(result, options.order, options.max_states.has_value())) {
-            result.limit = watch.look();
+            bool is_spent = static_cast<double>(result.work) >= options.max_work;
+            result.limit = is_spent ? LimitHit::kExpansions : watch.look();
             if (result.limit != LimitHit::kNone) return result;
             std::pair pair{*result.factors[candidate.first].serial, *result.factors[candidate.second].serial};
             if (too_large.contains(pair)) continue;

@@ -80,6 +80,7 @@ struct FactorOptions {
     // states first, then others with the same goal distance, which loses information but stays admissible.
     std::optional<std::int32_t> max_states;
     bool keeps_steps = false;
+    double max_work = std::numeric_limits<double>::infinity();  // of FactoredTask::work, the same everywhere
     // Replays that many merges instead of going on as long as possible.
     std::uint64_t max_merges = std::numeric_limits<std::uint64_t>::max();
 };
@@ -97,6 +98,7 @@ struct FactoredTask {
     std::vector<Label> labels;
     std::vector<Factor> factors;
     std::uint64_t num_merges = 0, next_serial = 0;
+    std::uint64_t work = 0;            // states and transitions that were made or gone over
     LimitHit limit = LimitHit::kNone;  // ended the merging early
     bool keeps_steps = false;
     std::vector<FactorStep> steps;

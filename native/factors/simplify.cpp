@@ -287,8 +287,16 @@ bool join_bisimilar(FactoredTask& task, Factor& factor) {
 
 }  // namespace
 
+// What going over it once takes.
+static std::uint64_t size_of(const Factor& factor) {
+    std::uint64_t size = static_cast<std::uint64_t>(factor.num_states);
+    for (const Transitions& group : factor.groups) size += group.size();
+    return size;
+}
+
 bool shrink(FactoredTask& task, Factor& factor, std::int32_t max_states) {
     if (factor.num_states == 0) return false;
+    task.work += size_of(factor);
     const Partition partition(factor, max_states);
     if (partition.size() == factor.num_states) return false;
     map_states(task, factor, partition.blocks(), partition.size());
@@ -298,6 +306,7 @@ bool shrink(FactoredTask& task, Factor& factor, std::int32_t max_states) {
 void simplify(FactoredTask& task) {
     bool changed = true;
     while (changed) {
+        for (const Factor& factor : task.factors) task.work += size_of(factor);
         changed = drop_labels(task);
         for (Factor& factor : task.factors) changed |= prune_states(task, factor);
         if (changed) continue;
@@ -330,6 +339,7 @@ bool merge(FactoredTask& task, std::size_t first, std::size_t second, std::uint6
         group_of.push_back(entry->second);
     }
     if (upper > max_product) return false;
+    task.work += size + upper;
 
     Factor product;
     product.num_states = static_cast<std::int32_t>(size);

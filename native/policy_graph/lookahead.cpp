@@ -16,7 +16,11 @@ struct Reached {
 class Lookahead {
   public:
     Lookahead(PolicyGraph& graph, const LookaheadOptions& options)
-        : graph_(graph), options_(options), bound_(options.bound), watch_(options.budget) {
+        : graph_(graph),
+          options_(options),
+          bound_(options.bound),
+          asked_before_(graph.states_asked()),
+          watch_(options.budget) {
         for (const Action& action : graph.space().task.actions)
             cheapest_action_ = std::min(cheapest_action_, action.cost);
     }
@@ -41,10 +45,9 @@ class Lookahead {
         std::unordered_map<StateId, std::size_t> place;
         const std::vector<Reached>& layer = layers_.back();
         for (std::size_t at = 0; at < layer.size(); ++at) {
-            result_.limit = watch_.check(expanded_, graph_.bytes(), 100);
+            result_.limit = watch_.check(0, graph_.bytes(), 100);
             if (next.size() > options_.max_leaves) result_.limit = LimitHit::kExpansions;
             if (result_.limit != LimitHit::kNone) break;
-            ++expanded_;
             actions_.clear();
             space.generator.applicable(graph_.state(layer[at].state), actions_);
             for (ActionId action : actions_) {
@@ -72,13 +75,16 @@ class Lookahead {
         std::vector<Reached>& leaves = layers_.back();
         std::ranges::stable_sort(leaves, {}, &Reached::g);
         std::vector<StateId> starts;
-        for (std::size_t first = 0; first < leaves.size(); first += kLeavesAtOnce) {
-            std::size_t last = std::min(first + kLeavesAtOnce, leaves.size());
+        std::size_t at_once = kLeavesAtFirst, last = 0;
+        for (std::size_t first = 0; first < leaves.size(); first = last) {
+            last = std::min(first + at_once, leaves.size());
+            at_once = std::min(at_once * 2, kLeavesAtOnce);
             if (leaves[first].g >= bound_) return;
             starts.clear();
             for (std::size_t i = first; i < last; ++i) starts.push_back(leaves[i].state);
-            std::vector<RunInfo> runs = graph_.run(starts, max_steps(leaves[first].g), options_.budget);
+            std::vector<RunInfo> runs = graph_.run(starts, max_steps(leaves[first].g), left());
             result_.leaves += runs.size();
+            result_.asked = graph_.states_asked() - asked_before_;
             if (runs.empty()) {
                 result_.limit = graph_.limit();
                 return;
@@ -95,6 +101,11 @@ class Lookahead {
         }
     }
 
+    Budget left() const {
+        Budget budget = options_.budget;
+        budget.max_expansions -= std::min(budget.max_expansions, result_.asked);
+        return budget;
+    }
     // A run that spends so many steps cannot stay below the bound.
     std::uint32_t max_steps(Total g) const {
         if (bound_ == kEndless || cheapest_action_ == 0) return options_.max_steps;
@@ -113,13 +124,14 @@ class Lookahead {
         return path;
     }
 
-    static constexpr std::size_t kLeavesAtOnce = 256;
+    // The first runs are few, so that something is known before the budget is spent.
+    static constexpr std::size_t kLeavesAtFirst = 8, kLeavesAtOnce = 256;
 
     PolicyGraph& graph_;
     const LookaheadOptions& options_;
     Total bound_;
+    std::uint64_t asked_before_;
     BudgetWatch watch_;
-    std::uint64_t expanded_ = 0;
     Cost cheapest_action_ = kMaxCost;
     std::vector<std::vector<Reached>> layers_;
     std::vector<ActionId> actions_;

@@ -10,7 +10,7 @@ struct LookaheadOptions {
     Total bound = kEndless;          // only plans cheaper than this are of interest
     std::uint32_t max_steps = 1000;  // of a policy run
     std::uint64_t max_leaves = 100'000;
-    Budget budget;
+    Budget budget;  // its expansions are states that the policy is asked about
 };
 
 struct LookaheadResult {
@@ -18,6 +18,7 @@ struct LookaheadResult {
     Total cost = kEndless;       // of the plan; infinite where there is none below the bound
     LimitHit limit = LimitHit::kNone;
     std::uint64_t leaves = 0;  // distinct states from which the policy was run
+    std::uint64_t asked = 0;   // states that the policy was asked about, beyond what it had said before
 };
 
 // The cheapest plan that makes at most `depth` free choices and then follows the policy; goals on the way

@@ -38,6 +38,7 @@ std::vector<RunInfo> PolicyGraph::run(std::span<const StateId> starts, std::uint
     BudgetWatch watch(budget);
     std::vector<RunInfo> runs;
     limit_ = watch.look(bytes());
+    most_asked_ = states_asked_ + std::min(budget.max_expansions, kUnlimited);
     if (limit_ == LimitHit::kNone) explore(starts, max_steps, watch);
     if (limit_ != LimitHit::kNone) return runs;
     for (StateId start : starts) runs.push_back(evaluate(start, max_steps));
@@ -110,7 +111,7 @@ bool PolicyGraph::in_pieces(std::span<const StateId> states, BudgetWatch& watch,
                             void (PolicyGraph::*work)(std::span<const StateId>)) {
     std::size_t piece = std::max<std::size_t>(1, policy_.best_batch());
     for (std::size_t next = 0; next < states.size(); next += piece) {
-        limit_ = watch.look(bytes());
+        limit_ = states_asked_ >= most_asked_ ? LimitHit::kExpansions : watch.look(bytes());
         if (limit_ != LimitHit::kNone) return false;
         (this->*work)(states.subspan(next, std::min(piece, states.size() - next)));
     }

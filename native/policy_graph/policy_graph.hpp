@@ -51,7 +51,8 @@ class PolicyGraph {
     const StateSpace& space() const { return space_; }
 
     // Follows the policy from all starts at once, at most max_steps actions each. The result of a run depends
-    // on nothing but its start and max_steps. A limit that is hit leaves runs out: the result is shorter.
+    // on nothing but its start and max_steps. A limit that is hit leaves runs out: the result is shorter. The
+    // expansions of the budget are states that the policy is asked about.
     // Throws FlakyPolicy where a state got two different answers.
     std::vector<RunInfo> run(std::span<const StateId> starts, std::uint32_t max_steps, const Budget& budget);
     LimitHit limit() const { return limit_; }  // of the last run()
@@ -122,6 +123,8 @@ class PolicyGraph {
     std::size_t first_rechecked_ = 0;  // so many of asked_ were asked again as first states
     std::size_t first_rechecks_ = 0;   // answers that were compared for this
     std::uint64_t policy_calls_ = 0, states_asked_ = 0;
+    static constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 62;  // leaves room for a sum
+    std::uint64_t most_asked_ = kUnlimited;                              // states_asked_ of the run under way
     double policy_seconds_ = 0;
     // Scratch of classify() and ask().
     std::vector<const Word*> pointers_;

@@ -1,6 +1,7 @@
 #include "proofs/cuts.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace misstep {
 namespace {
@@ -21,15 +22,37 @@ ChargesLibrary::ChargesLibrary(const StateSpace& space)
 std::size_t ChargesLibrary::add(const Word* state) {
     std::vector<Landmark> landmarks;
     if (lmcut_.evaluate(state, landmarks) == kInfinity) landmarks.assign(1, {{}, kInfinity});
+    Charges charges;
+    for (const Landmark& landmark : landmarks) charges.push_back(find_cut(state, landmark));
+    return insert(std::move(charges));
+}
+
+std::size_t ChargesLibrary::insert(Charges charges) {
+    std::vector<std::pair<std::vector<FactId>, Cost>> content;
+    for (const Cut& cut : charges) content.emplace_back(cut.facts, cut.share);
+    std::ranges::sort(content);
+    auto [place, is_new] = index_.try_emplace(std::move(content), all_.size());
+    if (!is_new) return place->second;
     Entry entry;
-    for (const Landmark& landmark : landmarks) {
-        entry.charges.push_back(find_cut(state, landmark));
+    for (const Cut& cut : charges) {
         FactBits bits(static_cast<std::size_t>(task_.num_facts + 63) / 64);
-        for (FactId fact : entry.charges.back().facts) bits[fact / 64] |= std::uint64_t{1} << (fact % 64);
+        for (FactId fact : cut.facts) bits[fact / 64] |= std::uint64_t{1} << (fact % 64);
         entry.bits.push_back(std::move(bits));
     }
+    entry.charges = std::move(charges);
     all_.push_back(std::move(entry));
     return all_.size() - 1;
+}
+
+std::size_t ChargesLibrary::use(Charges charges) {
+    std::size_t index = insert(std::move(charges));
+    put_last(index);
+    return index;
+}
+
+void ChargesLibrary::put_last(std::size_t index) {
+    std::erase(recent_, index);
+    recent_.push_back(index);
 }
 
 // Facts that the relaxed task reaches from the state without some actions.
@@ -107,8 +130,8 @@ Cost ChargesLibrary::value(const Entry& entry, const FactBits& state) const {
 
 std::optional<std::vector<std::size_t>> ChargesLibrary::cover(const Frontier& frontier, Heuristic* known,
                                                               bool& is_known_used) {
-    std::vector<std::uint8_t> is_used(all_.size(), 0);
-    std::vector<std::size_t> used;
+    const std::vector<std::size_t> before = recent_;
+    std::size_t num_used = 0;  // they are the last ones of recent_
     // The leaves that miss most first: what proves them often proves others too.
     std::vector<std::size_t> order(frontier.missing.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -128,18 +151,21 @@ std::optional<std::vector<std::size_t>> ChargesLibrary::cover(const Frontier& fr
                 break;
             }
         if (found == recent_.size()) {
-            recent_.push_back(add(leaf));
-            is_used.push_back(0);
-            if (value(all_.back(), bits) < missing) return std::nullopt;
-        } else {
-            std::rotate(recent_.begin() + static_cast<std::ptrdiff_t>(found),
-                        recent_.begin() + static_cast<std::ptrdiff_t>(found) + 1, recent_.end());
+            std::size_t index = add(leaf);
+            if (value(all_[index], bits) < missing) {
+                recent_ = before;
+                return std::nullopt;
+            }
+            found = static_cast<std::size_t>(std::ranges::find(recent_, index) - recent_.begin());
+            if (found == recent_.size()) {  // in front of those that are used, as all others are
+                found -= num_used;
+                recent_.insert(recent_.end() - static_cast<std::ptrdiff_t>(num_used), index);
+            }
         }
-        std::size_t index = recent_.back();
-        if (!is_used[index]) used.push_back(index);
-        is_used[index] = 1;
+        if (found + num_used < recent_.size()) ++num_used;
+        put_last(recent_[found]);
     }
-    return used;
+    return std::vector<std::size_t>(recent_.end() - static_cast<std::ptrdiff_t>(num_used), recent_.end());
 }
 
 }  // namespace misstep

@@ -29,12 +29,16 @@ class ChargesLibrary {
 
     // The index of what LM-cut says of a state, with a cut for each of its landmarks.
     std::size_t add(const Word* state);
+    // Takes charges in as cover() would have left them: the last ones that were of use.
+    std::size_t use(Charges charges);
     const Charges& charges(std::size_t index) const { return all_[index].charges; }
     std::size_t size() const { return all_.size(); }
+    int num_facts() const { return task_.num_facts; }
 
     // Charges of which for every leaf of a frontier one proves what is missing there; those of earlier
     // frontiers are tried first. `known` may prove some leaves on its own, and says so by `is_known_used`.
-    // nullopt where LM-cut proves too little.
+    // In the order of their last use, so that use() for each of them repeats what this one remembers.
+    // nullopt where LM-cut proves too little; then nothing is remembered.
     std::optional<std::vector<std::size_t>> cover(const Frontier& frontier, Heuristic* known,
                                                   bool& is_known_used);
 
@@ -44,6 +48,8 @@ class ChargesLibrary {
         std::vector<FactBits> bits;  // by cut
     };
 
+    std::size_t insert(Charges charges);
+    void put_last(std::size_t index);
     Cut find_cut(const Word* state, const Landmark& landmark);
     void reach_without(const Word* state, const std::vector<ActionId>& avoided);
     FactBits bits_of(const Word* state) const;
@@ -53,6 +59,7 @@ class ChargesLibrary {
     RelaxedTask task_;
     LMCut lmcut_;
     std::vector<Entry> all_;
+    std::map<std::vector<std::pair<std::vector<FactId>, Cost>>, std::size_t> index_;  // by what they say
     std::vector<std::size_t> recent_;  // indices, those that were of use last at the end
     std::vector<std::uint8_t> is_reached_, is_avoided_, is_inside_;
     std::vector<std::int32_t> unsatisfied_;

@@ -27,7 +27,9 @@ class AStar : BestFirstSearch<AStarNode, TieBreak::kLastIn> {
     SearchResult run(const Word* start) {
         return finished([&] {
             search(start);
-            if (options_.frontier != nullptr && heuristic_.is_admissible()) tell_frontier();
+            // Where the search ended before it proved what was asked for, nobody needs a part of the proof.
+            bool is_proven = result_.outcome != SearchOutcome::kLimit || result_.lower_bound >= bound_;
+            if (options_.frontier != nullptr && heuristic_.is_admissible() && is_proven) tell_frontier();
         });
     }
 

@@ -11,6 +11,8 @@
 #include <limits>
 #include <memory>
 
+#include "util/resident.hpp"
+
 namespace misstep {
 
 // Set from another thread or a signal handler; native loops look at it every few thousand steps.
@@ -27,6 +29,8 @@ struct Budget {
     std::uint64_t max_expansions = std::numeric_limits<std::uint64_t>::max();
     Clock::time_point deadline = Clock::time_point::max();
     std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
+    // For the whole process, whoever uses it: what is stored here and there adds up.
+    std::size_t max_resident = std::numeric_limits<std::size_t>::max();
     double effort = std::numeric_limits<double>::infinity();  // in units that whoever spends it defines
     std::shared_ptr<StopFlag> stop;
     // Called about twenty times a second; false stops the loop. The bindings look for Ctrl-C here.
@@ -47,10 +51,18 @@ struct Budget {
         return std::max(0.0, std::chrono::duration<double>(deadline - Clock::now()).count());
     }
     bool is_stopped() const { return stop && stop->stop.load(std::memory_order_relaxed); }
-    // kStopped, kSeconds or kNone.
+    bool has_max_resident() const { return max_resident != std::numeric_limits<std::size_t>::max(); }
+    // Whether the process is too large just now; work that ends may make it smaller again.
+    bool is_too_large() const {
+        if (!has_max_resident() || resident_bytes() <= max_resident) return false;
+        give_back_memory();
+        return resident_bytes() > max_resident;
+    }
+    // kStopped, kSeconds, kMemory or kNone.
     LimitHit over() const {
         if (is_stopped()) return LimitHit::kStopped;
-        return has_deadline() && Clock::now() >= deadline ? LimitHit::kSeconds : LimitHit::kNone;
+        if (has_deadline() && Clock::now() >= deadline) return LimitHit::kSeconds;
+        return is_too_large() ? LimitHit::kMemory : LimitHit::kNone;
     }
 };
 
@@ -78,6 +90,10 @@ class BudgetWatch {
         if (budget_.is_stopped()) return LimitHit::kStopped;
         Clock::time_point now = Clock::now();
         if (now >= budget_.deadline) return LimitHit::kSeconds;
+        if (budget_.has_max_resident() && now >= next_size_) {
+            next_size_ = now + kSizeInterval;
+            if (budget_.is_too_large()) return LimitHit::kMemory;
+        }
         if (now >= next_poll_) {
             next_poll_ = now + kPollInterval;
             if (budget_.poll && !budget_.poll()) return LimitHit::kStopped;
@@ -89,9 +105,11 @@ class BudgetWatch {
     using Clock = Budget::Clock;
     static constexpr std::uint64_t kWorkBetweenLooks = 2000;
     static constexpr std::chrono::milliseconds kPollInterval{50};
+    static constexpr std::chrono::milliseconds kSizeInterval{10};
 
     const Budget& budget_;
     Clock::time_point start_, next_poll_;
+    Clock::time_point next_size_{};           // the first look looks
     std::uint64_t work_ = kWorkBetweenLooks;  // the first check looks
 };
 

@@ -10,6 +10,8 @@ from misstep.budget import Budget
 from misstep.config import Config
 from misstep.errors import InputError
 from misstep.fuzz import Fuzz
+from misstep.isolation.host import Host
+from misstep.isolation.policy import IsolatedPolicy
 from misstep.judge import Objective
 from misstep.loading import load_task
 from misstep.oracle import OraclePart, make_oracles
@@ -68,13 +70,28 @@ def set_up(
 
     `parts` holds such objects by kind: `oracle` (a sequence), `objective`, `fuzzer`, `bias`.
     """
+    named = policy is None
     if policy is None:
         if not config.policy:
             raise InputError("there is no policy to test; give one as NAME:VALUE, such as asnet:FILE")
         policy = make_policy_part(config.policy)
+    isolate = (
+        named and getattr(policy, "isolate", False) is True if config.isolate is None else config.isolate
+    )
+    if isolate and not named:
+        raise InputError(
+            "a policy that is a Python object lives in this process; to have it in a process of its own, name "
+            "it, such as python:FILE.py:NAME, or leave `isolate` out"
+        )
+    host = Host() if isolate else None  # it starts while we load the task
     unit_cost = config.unit_cost or bool(getattr(policy, "unit_cost", False))
     loaded = task or load_task(config.domain, config.problem, unit_cost=unit_cost, budget=budget)
-    bound = guarded(bind_policy(policy, loaded), loaded)
+    asked: Policy | IsolatedPolicy
+    if host is None:
+        asked = bind_policy(policy, loaded)
+    else:
+        asked = IsolatedPolicy.open(host, loaded, config.policy, memory_mb=config.memory_mb, budget=budget)
+    bound = guarded(asked, loaded, max_seconds=config.call_seconds, budget=budget)
     graph = PolicyGraph(loaded, bound, recheck=config.recheck, seed=config.seed)
     warnings = [*loaded.warnings, *warnings_of(bound)]
     if unit_cost and not config.unit_cost:

@@ -1,7 +1,7 @@
 """Claims: bounds on the best achievable value of a state, each with evidence that can be checked."""
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -158,14 +158,6 @@ class Found(Protocol):
         ...
 
 
-def search_claims(state: State, found: Found, search: str, oracle: str) -> Iterator[Claim[State]]:
-    """The plan and the lower bound that a search found."""
-    if found.outcome == "solved":
-        yield plan_claim(state, found.plan, oracle)
-    if found.lower_bound > 0:
-        yield search_claim(state, found.lower_bound, search, found.expanded, oracle)
-
-
 def search_claim(state: State, lower_bound: float, search: str, expanded: int, oracle: str) -> Claim[State]:
     """What a search proved by looking at everything cheaper."""
     return Claim(state, Bound(lower_bound, math.inf), Exhausted(search, expanded), oracle)
@@ -178,9 +170,6 @@ def names(actions: Sequence[Action]) -> list[str]:
 
 def clear_names(actions: Sequence[Action]) -> list[str]:
     """Actions by names that stand for one of them only."""
-    return [_clear_name(action) for action in actions]
-
-
-def _clear_name(action: Action) -> str:
-    task = action.task
-    return task.clear_name(action) if isinstance(task, Task) else action.name
+    task = actions[0].task if actions else None
+    split = task.split_names if isinstance(task, Task) else {}
+    return [split.get(action.index, action.name) for action in actions]

@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from misstep.budget import Budget
 from misstep.errors import InputError
 from misstep.plugins import option
+from misstep.statistics import CONFIDENCE
 from misstep.support.plain import read_fields, to_plain
 from misstep.support.suggest import did_you_mean
 
-DEFAULT_ORACLE = "landmarks+planner:astar:lmcut,effort=5e6+improve/ehc+lookahead"
+DEFAULT_ORACLE = "landmarks+abstraction+dead-ends+greedy+improve/ehc+planner:astar:lmcut,effort=2e7+lookahead"
 _MOST = 2**31
 
 
@@ -50,8 +52,13 @@ class Config:
     )
     interleave: bool = option(False, "Test each state as soon as it is in the pool.")
     gap: bool = option(False, "Go on with known bugs to prove larger gaps.")
+    faults: bool = option(True, "Single out the decision at fault in every bug, by searches if need be.")
     unit_cost: bool = option(False, "Strip action costs before translation: every action costs 1.")
     recheck: bool = option(True, "Ask some states twice to notice policies that are random.")
+    isolate: bool | None = option(
+        None, "Run the policy in a process of its own; by default python:, torch: and onnx: do."
+    )
+    call_seconds: float = option(60.0, "A policy that thinks longer about one state has failed there.")
 
     properties: Path | None = option(
         None, "A file with more properties; PlaJA's policy tests are understood."
@@ -88,8 +95,15 @@ class Config:
 
     max_steps: int | None = option(None, "The longest run; 10000 steps on tasks, 1000 on models.")
     seconds: float | None = option(None, "Time for everything together; no limit by default.")
-    memory_mb: int | None = option(None, "Memory for stored states, in MB; no limit by default.")
+    memory_mb: int | None = option(
+        None, "How much memory misstep may take, in MB, and the policy's process too; no limit by default."
+    )
     seed: int = option(0, "Everything random comes from it: same seed, same result.")
+    confidence: float = option(CONFIDENCE, "How sure statements about the rate of bugs are.")
+    until_width: float | None = option(
+        None,
+        "Stop when the rate is known this closely (0.1: to 10 points), before --pool or --runs is used up.",
+    )
 
     is_safety: bool = field(init=False, repr=False, compare=False, default=False)
     """Whether a JANI model is tested."""
@@ -106,6 +120,11 @@ class Config:
         object.__setattr__(self, "subject", "task" if named is None else named.name)
         self._check_kind()
         self._check_numbers()
+
+    def budget(self) -> Budget:
+        """What the test may spend, from now on."""
+        memory = self.memory_mb
+        return Budget(seconds=self.seconds, memory_mb=memory, growth_mb=memory)
 
     def replace(self, **changes: Any) -> Self:
         """The same with some fields changed; None leaves a field as it is, texts for paths are fine."""
@@ -170,10 +189,13 @@ class Config:
                 continue
             if not (least <= value < _MOST) or math.isnan(value):
                 raise InputError(f"option `{name}` is {value}; it must be at least {least} and below {_MOST}")
+        for name in ("confidence", "until_width"):
+            if (value := getattr(self, name)) is not None and not 0 < value < 1:
+                raise InputError(f"option `{name}` is {value}; it must lie between 0 and 1")
 
 
 TASK_ONLY = frozenset(
-    "domain problem pool_file bias oracle objective interleave gap unit_cost recheck pool".split()
+    "domain problem pool_file bias oracle objective interleave gap faults unit_cost recheck pool".split()
 )
 """Options that only tests on classical tasks understand."""
 MODEL_ONLY = frozenset(
@@ -181,12 +203,15 @@ MODEL_ONLY = frozenset(
     "box_points outcome_mode filter runs decider radius horizon start_states shield".split()
 )
 """Options that only tests on JANI models understand."""
+AROUND = frozenset(("fail", "jobs", "junit", "corpus"))
+"""What may stand in an options file beside the fields of a configuration: what commands do around tests."""
 _PATHS = ("domain", "problem", "model", "pool_file", "properties")
 _LEAST = {
     "pool": 1,
     "runs": 1,
     "start_states": 1,
     "max_steps": 1,
+    "call_seconds": 0.001,
     "seconds": 0,
     "memory_mb": 1,
     "seed": 0,
@@ -198,6 +223,15 @@ _LEAST = {
 
 def read_table(file: str | Path) -> dict[str, Any]:
     """The options in a TOML file as they stand there; they may need others to make sense."""
+    return {name: value for name, value in _file_table(file).items() if name not in AROUND}
+
+
+def read_around(file: str | Path) -> dict[str, Any]:
+    """What a TOML file says about things that are done around tests."""
+    return {name: value for name, value in _file_table(file).items() if name in AROUND}
+
+
+def _file_table(file: str | Path) -> dict[str, Any]:
     try:
         text = Path(file).read_text(encoding="utf-8")
     except OSError as error:
@@ -212,8 +246,11 @@ def _table(text: str, where: str) -> dict[str, Any]:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{where}: not a TOML file: {error}") from None
-    inner = table.get("misstep") or table.get("tool", {}).get("misstep")
-    return table if inner is None else inner
+    inner: dict[str, Any] | None = table.get("misstep") or table.get("tool", {}).get("misstep")
+    if inner is None:
+        return table
+    # [misstep.fail] may stand below options that are at the top.
+    return {name: value for name, value in table.items() if not isinstance(value, dict)} | inner
 
 
 def _lenient(name: str, value: Any) -> Any:

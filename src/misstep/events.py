@@ -70,11 +70,22 @@ class Ran(Logged):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Misstep:
-    """The decision at fault, for people: after how many steps, what the policy did, what would be better."""
+    """The decision at fault, for people: after how many steps, what the policy did, what would be better.
+
+    Where it could not be narrowed down to one decision, one of those from `step` to before `until` is at
+    fault; then nothing is said of what the policy did and what would be better.
+    """
 
     step: int
+    until: int | None = None
+    """None stands for `step` + 1."""
     action: str | None
     better: str | None
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it is one decision."""
+        return self.until is None or self.until == self.step + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +151,12 @@ class Finished(Logged):
     bug_regions: int = 0
     unique_fact_pairs: float | None = None
     """The share of bugs with two facts that no other bug has together."""
+    bug_rate: tuple[float, float] | None = None
+    """Between which the share of bugs among such states lies; in tests on models, that of unsafe runs."""
+    confidence: float | None = None
+    """With which it lies there."""
+    effective: float | None = None
+    """How many independent states would say as much about the rate; None where all are independent."""
     limits_hit: tuple[str, ...] = ()
     effort: float = 0.0
     extra: dict[str, Any] = field(default_factory=dict)

@@ -1,6 +1,7 @@
 """Fuzzing sessions: a fuzzer at work on a policy, with what it finds checked, numbered and compared."""
 
 import time
+from functools import partial
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
@@ -68,7 +69,7 @@ class Fuzz:
             budget=self.budget,
             known=self.known,
         )
-        fuzz.show = lambda: self._show(fuzz)
+        fuzz.show = partial(self._show, fuzz)
         # What the native core made needs no check and is not kept here: pools may be very large.
         is_native = getattr(self.fuzzer, "is_native", False)
         entries = self.fuzzer.walk(fuzz) if is_native else self._checked(fuzz)

@@ -1,27 +1,29 @@
 """Lab: what is known about a policy on its task, and the one door through which claims come in."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar, cast
 
-from misstep._core import Action, Heuristic, PolicyGraph, Run, State
+from misstep._core import Action, Heuristic, PolicyGraph, Run, SearchResult, State
 from misstep.bound import NEVER, Bound
 from misstep.budget import Budget
 from misstep.claim import (
     Claim,
     DeadEnd,
     Exhausted,
+    Found,
     Landmarks,
     Plan,
     StateT,
     landmark_claim,
     names,
     plan_claim,
+    search_claim,
 )
 from misstep.errors import MisstepError
 from misstep.pool import PoolEntry
-from misstep.proof import ProofLog, Surrounded
+from misstep.proof import ProofLog, Prover, Surrounded
 from misstep.task import Task
 
 T = TypeVar("T")
@@ -77,6 +79,12 @@ class Knowledge(Generic[StateT]):
     budget: Budget = field(default_factory=Budget)
     seed: int = 0
     memory: Memory | None = None
+    round: int = 0
+    """Oracles are asked in rounds; from one to the next they may spend more."""
+    scale: float = 1.0
+    """What an oracle may spend on one question in this round, as a share of its usual effort."""
+    turn: Budget = field(default_factory=Budget)
+    """What may be spent on the state that is looked at just now: a part of the budget, by whoever asks."""
     effort: float = 0.0
     """Counted work of oracles so far, in units that are the same on every machine."""
     limits_hit: set[str] = field(default_factory=set)
@@ -250,9 +258,19 @@ class Lab(Knowledge[State]):
     graph: PolicyGraph
     max_steps: int = _DEFAULT_STEPS
     """Of one policy run."""
-    _entries: dict[int, PoolEntry] = field(default_factory=dict)
+    lookups: list[Callable[[State], Claim[State] | None]] = field(default_factory=list)
+    """Lower bounds that are looked up, such as those of an abstraction; whoever has one adds it."""
+    entries: dict[int, PoolEntry] = field(default_factory=dict)
+    """The pool so far, by id."""
     _by_state: dict[State, PoolEntry] = field(default_factory=dict)
     _proofs: ProofLog = field(default_factory=ProofLog)
+    _cuts: dict[State, int] = field(default_factory=dict)
+    """How many landmarks LM-cut finds."""
+
+    @property
+    def prover(self) -> Prover:
+        """What all oracles prove with, so that functions are written once."""
+        return self.shared("prover", lambda: Prover(self.task))
 
     def run(self, states: Sequence[State]) -> list[Run]:
         """The policy's runs; fewer than states where the budget ran out."""
@@ -264,6 +282,24 @@ class Lab(Knowledge[State]):
             return policy_cost(run)
         return policy_cost(run, rest=self.claim_landmarks(run.states[-1]).lo)
 
+    def claims_of(self, state: State, found: Found, search: str, oracle: str) -> Iterator[Claim[State]]:
+        """The plan and the lower bound that a search found; the bound with a proof, where it kept one."""
+        if found.outcome == "solved":
+            yield plan_claim(state, found.plan, oracle)
+        if found.lower_bound > 0:
+            proof = self.prover.frontier(found) if isinstance(found, SearchResult) else None
+            if proof is not None:
+                yield Claim(state, Bound(proof.bound), proof, oracle)
+            else:
+                yield search_claim(state, found.lower_bound, search, found.expanded, oracle)
+
+    def look_up(self, state: State) -> None:
+        """Makes sure that all is known of a state that is to be had for next to nothing."""
+        self.claim_landmarks(state)
+        for look in self.lookups:
+            if (claim := look(state)) is not None:
+                self.enter(claim)
+
     def claim_landmarks(self, state: State) -> Bound:
         """Makes sure that what LM-cut says of a state is known, and returns what is known."""
         if self.lower(state) is None:
@@ -272,10 +308,11 @@ class Lab(Knowledge[State]):
 
     def evaluation_effort(self, state: State) -> float:
         """What LM-cut takes for a state, in units that are the same on every machine."""
-        self.claim_landmarks(state)
-        lower = self.lower(state)
-        cuts = len(lower.evidence.cuts) if lower and isinstance(lower.evidence, Landmarks) else 0
-        return float((cuts + 1) * (len(self.task.actions) + 1))
+        if state not in self._cuts:
+            self.claim_landmarks(state)
+        if state not in self._cuts:  # what was known of it without landmarks
+            self._landmarks(state, _LANDMARKS)
+        return float((self._cuts[state] + 1) * (len(self.task.actions) + 1))
 
     def expansion_effort(self, state: State) -> float:
         """What an expansion of A* with LM-cut takes near a state, in the same units."""
@@ -284,7 +321,7 @@ class Lab(Knowledge[State]):
     def add_to_pool(self, entries: Iterable[PoolEntry]) -> None:
         """Makes pool entries known, so that oracles can follow origins."""
         for entry in entries:
-            self._entries[entry.id] = entry
+            self.entries[entry.id] = entry
             self._by_state[entry.state] = entry
 
     def is_in_pool(self, state: State) -> bool:
@@ -293,7 +330,7 @@ class Lab(Knowledge[State]):
 
     def entry(self, number: int | None) -> PoolEntry | None:
         """A pool entry by its id."""
-        return None if number is None else self._entries.get(number)
+        return None if number is None else self.entries.get(number)
 
     def plan(self, state: State) -> tuple[Action, ...] | None:
         """The cheapest known plan of a state."""
@@ -353,6 +390,7 @@ class Lab(Knowledge[State]):
             return Claim(state, Bound(line["value"]), evidence, oracle)
         if line.get("kind") == "frontier":
             proof = self._proofs.read(line)
+            self.prover.remember(proof)
             return Claim(state, Bound(proof.bound), proof, oracle)
         if "kind" in line:
             return landmark_claim(state, None, oracle)
@@ -371,7 +409,9 @@ class Lab(Knowledge[State]):
 
     def _landmarks(self, state: State, oracle: str) -> Claim[State]:
         heuristic = self.shared("lmcut", lambda: Heuristic(self.task, "lmcut"))
-        return landmark_claim(state, heuristic.landmarks(state), oracle)
+        cuts = heuristic.landmarks(state)
+        self._cuts[state] = 0 if cuts is None else len(cuts)
+        return landmark_claim(state, cuts, oracle)
 
     def _replay(self, claim: Claim[State], actions: Sequence[Action]) -> None:
         state = claim.state

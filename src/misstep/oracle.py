@@ -81,7 +81,8 @@ class Oracle(Protocol[CaseT_contra]):
     """An oracle at work on one lab. It claims.
 
     It may also have `learn(claim)` to make use of what others claim, and needs `restore(case)` where it keeps
-    notes: it brings them to where answering about the case left them.
+    notes: it brings them to where answering about the case left them. One with `is_anytime = True` spends
+    `lab.scale` of its usual effort and is asked again in later rounds; others are asked once about a state.
     """
 
     def claims(self, case: CaseT_contra, /) -> Iterable[Claim[Any]]:
@@ -145,6 +146,10 @@ class _Guarded:
         with blaming("oracle", self.part, lambda: f"it was asked about the state {case.state}"):
             yield from map(self._checked, self.oracle.claims(case))
 
+    @property
+    def is_anytime(self) -> bool:
+        return bool(getattr(self.oracle, "is_anytime", False))
+
     def learn(self, claim: Claim[Any], /) -> Iterator[Claim[Any]]:
         if (learn := getattr(self.oracle, "learn", None)) is not None:
             with blaming("oracle", self.part, lambda: f"it was told about the state {claim.state}"):
@@ -164,10 +169,34 @@ class _Guarded:
         return claim
 
 
-class Panel(Generic[StateT, CaseT]):
-    """Several oracles, asked in order until the judge can decide. All share what is known.
+@dataclass(slots=True)
+class _Yield:
+    """What asking an oracle about one sort of case has brought."""
 
-    With `gap` a bug is not enough: oracles go on until its gap is known exactly.
+    settled: int = 0
+    effort: float = 0.0
+    in_vain: float = 0.0
+    """The effort in this round since it settled a case last."""
+
+    @property
+    def rate(self) -> float:
+        """Cases settled for the effort; what was never asked counts as promising."""
+        return (self.settled + 1) / (self.effort + 1)
+
+
+# What oracles spend in the first round, as a share of their usual effort.
+_FIRST_SCALE = 1 / 16
+# An oracle that has spent so much in a round and settled nothing is not asked again before the next one. That
+# is ten seconds or so.
+_IN_VAIN = 1e9
+
+
+class Panel(Generic[StateT, CaseT]):
+    """Several oracles that share what is known, asked one after the other until the judge can decide.
+
+    In the first round they are asked in the order given. Those that can do with more effort are asked again in
+    later rounds, in the order of what they have settled for their effort so far. With `gap` a bug is not
+    enough: oracles go on until its gap is known exactly.
     """
 
     def __init__(
@@ -179,18 +208,38 @@ class Panel(Generic[StateT, CaseT]):
         gap: bool = False,
     ) -> None:
         self.lab = lab
+        lab.turn = lab.budget
         self.objective = objective
         self._keep_going = gap
         self._oracles = list(oracles)
+        self._anytime = [n for n, (_, one) in enumerate(oracles) if getattr(one, "is_anytime", False)]
+        self._yields: dict[tuple[int, str], _Yield] = {}
         learners: list[Any] = [oracle for _, oracle in oracles if hasattr(oracle, "learn")]
         lab.learners += learners
+        if self._anytime:
+            lab.scale = _FIRST_SCALE
 
-    def test(self, case: CaseT) -> tuple[Judgement, Known[StateT]]:
+    def begin_round(self, number: int, *, is_extended: bool) -> bool:
+        """Doubles what oracles may spend on a case; whether another round makes sense.
+
+        The last round is the one with the usual effort; `is_extended` goes on after that.
+        """
+        scale = _FIRST_SCALE * 2**number
+        if not self._anytime or (scale > 1 and not is_extended):
+            return False
+        self.lab.round, self.lab.scale = number, scale
+        for each in self._yields.values():
+            each.in_vain = 0.0
+        return True
+
+    def test(self, case: CaseT, *, among: int = 1) -> tuple[Judgement, Known[StateT]]:
         """Asks the oracles about a case, one after the other; the one that settles it is the last.
 
-        Returns the judgement, and what is known about the state.
+        So many cases, this one included, share half of the time that is left. Returns the judgement, and what
+        is known about the state.
         """
         lab, known = self.lab, self.lab.known(case.state)
+        lab.turn = lab.budget.part(share=0.5 / max(1, among))
         judgement, seen = judge(case.cost, known.bound, objective=self.objective), known.bound
 
         def is_enough() -> bool:
@@ -201,16 +250,16 @@ class Panel(Generic[StateT, CaseT]):
                 not self._keep_going or judgement.gap.lo == judgement.gap.hi
             )
 
-        for number, (name, oracle) in enumerate(self._oracles):
-            if judgement.verdict is not Verdict.UNKNOWN and (
+        for number in self._order(case) if lab.round else range(len(self._oracles)):
+            is_settled = judgement.verdict is not Verdict.UNKNOWN and (
                 not self._keep_going or judgement.gap.lo == judgement.gap.hi
-            ):
+            )
+            if is_settled or lab.turn.is_over:
                 break
-            if lab.budget.is_over:
-                break
-            restore = getattr(oracle, "restore", None)
+            name, oracle = self._oracles[number]
+            restore, before = getattr(oracle, "restore", None), lab.effort
             lab.consult(
-                f"{case.id} {number} {name}",
+                f"{case.id} {number} {name} {lab.round}",
                 partial(oracle.claims, case),
                 speaker=oracle,
                 about=case.state,
@@ -219,8 +268,27 @@ class Panel(Generic[StateT, CaseT]):
             )
             if known.bound is not seen:  # an oracle may have spoken to the lab without yielding a claim
                 judgement, seen = judge(case.cost, known.bound, objective=self.objective), known.bound
+            if number in self._anytime:
+                self._count(number, case, lab.effort - before, judgement)
         return judgement, known
 
     def judge(self, case: CaseT) -> Judgement:
         """What follows from all that is known by now."""
         return judge(case.cost, self.lab.best(case.state), objective=self.objective)
+
+    def _order(self, case: CaseT) -> Iterable[int]:
+        """The oracles that are asked about a case in a later round, by their places."""
+        known = [(self._yield(number, case), number) for number in self._anytime]
+        worth = [(-each.rate, number) for each, number in known if each.in_vain < _IN_VAIN]
+        return [number for _, number in sorted(worth)]
+
+    def _yield(self, number: int, case: CaseT) -> _Yield:
+        """Cases that end alike are alike: what finds plans is of use where the policy has none."""
+        return self._yields.setdefault((number, case.run.outcome), _Yield())
+
+    def _count(self, number: int, case: CaseT, effort: float, judgement: Judgement) -> None:
+        is_settled = judgement.verdict is not Verdict.UNKNOWN
+        each = self._yield(number, case)
+        each.effort += effort
+        each.settled += is_settled
+        each.in_vain = 0.0 if is_settled else each.in_vain + effort

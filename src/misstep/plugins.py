@@ -35,6 +35,8 @@ KINDS = (
     "safety-fuzzer",
     "decider",
     "teacher",
+    "drawing",
+    "generator",
 )
 
 T = TypeVar("T")

@@ -28,7 +28,10 @@ class Policy(Protocol):
 
 
 class PolicyPart(Protocol):
-    """A policy as users name it: `asnet:FILE`, `heuristic:ff`. Binding it to a task makes it a policy."""
+    """A policy as users name it: `asnet:FILE`, `heuristic:ff`. Binding it to a task makes it a policy.
+
+    A part whose class has `isolate = True` is bound in a process of its own, unless the user decides otherwise.
+    """
 
     def bind(self, task: Task, /) -> Policy:
         """The policy on this task; raises PolicyError or InputError where they do not fit together."""

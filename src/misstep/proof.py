@@ -1,10 +1,13 @@
 """Proofs of lower bounds: bounding functions that hold for all states, and the frontiers of searches."""
 
+import base64
+import bisect
 import hashlib
 import itertools
 import json
 import math
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -170,6 +173,44 @@ class Prover:
         region = _Region(frozenset(inside), _region(inside, tuple(functions)))
         self._dead_ends.insert(0, region)
         return Surrounded(math.inf, (region.function,))
+
+    def remember(self, proof: Surrounded) -> None:
+        """Takes in what a stopped test had proven, so that the next proof is the one it would have made."""
+        for function in proof.functions:
+            self._remember(function)
+
+    def _remember(self, function: BoundingFunction) -> None:
+        written = function.written
+        parts = {part.name: part for part in function.parts}
+        if written["kind"] == "charges":
+            named = [(parts[name], share) for share, cuts in written["shares"] for name in cuts]
+            index = self._library.use([(list(cut.written["facts"]), share) for cut, share in named])
+            self._charges.setdefault(index, function)
+        elif written["kind"] == "region":
+            for name in written["functions"]:
+                self._remember(parts[name])
+            self._put_first(_Region(frozenset(self._states(written["inside"])), function))
+        elif written["kind"] == "invariant":
+            pairs = [[self._fact(number) for number in facts] for facts in written["never"]]
+            self._put_first(_Invariant([dict(facts) for facts in pairs], function))
+
+    def _states(self, inside: Mapping[str, Any]) -> Iterator[tuple[int, ...]]:
+        """What `packed_states` wrote."""
+        data = zlib.decompress(base64.b85decode(inside["values"]))
+        numbers = memoryview(data).cast("B" if inside["width"] == 1 else "I").tolist()
+        count = inside["count"]
+        columns = (numbers[at * count : (at + 1) * count] for at in range(len(self._first_fact) - 1))
+        return zip(*columns, strict=True)
+
+    def _fact(self, number: int) -> tuple[int, int]:
+        variable = bisect.bisect_right(self._first_fact, number) - 1
+        return variable, number - self._first_fact[variable]
+
+    def _put_first(self, known: _Invariant | _Region) -> None:
+        names = [each.function.name for each in self._dead_ends]
+        if known.function.name in names:
+            known = self._dead_ends.pop(names.index(known.function.name))
+        self._dead_ends.insert(0, known)
 
     def looked_up(self, abstraction: Abstraction, state: State) -> Surrounded | None:
         """What an abstraction says of a state; None where that is nothing."""

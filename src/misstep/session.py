@@ -56,14 +56,15 @@ class Session:
     _replay: str | None = None
     _told: list[Event] = field(default_factory=list)
     _open: dict[Any, AnyCase] = field(default_factory=dict)
-    """Cases whose verdict is unknown so far, by state."""
+    """Cases about which more is to be found out, by state."""
     _bugs: dict[int, tuple[AnyCase, Finding]] = field(default_factory=dict)
 
     def events(self) -> Iterator[Event]:
         """Runs the test; ends early where the budget is spent. The last event sums up."""
         self._begin = time.perf_counter()
         config = self.config
-        budget = Budget(seconds=config.seconds, memory_mb=config.memory_mb, stop=self.stop)
+        memory = config.memory_mb
+        budget = Budget(seconds=config.seconds, memory_mb=memory, growth_mb=memory, stop=self.stop)
         clock = Clock()
         try:
             subject = self.open(budget)
@@ -72,6 +73,8 @@ class Session:
             return
         try:
             yield from self._all(subject, clock)
+        except LimitReached as error:  # while the policy was asked
+            subject.lab.limits_hit.add(error.limit)
         except KeyboardInterrupt:
             subject.lab.limits_hit.add("interrupted")
             self._recorded(self._finished(subject, clock))
@@ -108,16 +111,54 @@ class Session:
     def _all(self, subject: Subject[Any], clock: Clock) -> Iterator[Event]:
         yield from self._tell()
         cases = subject.cases(clock, self._told.append)
+        size = subject.size
         while (case := next(cases, None)) is not None:
             yield from self._tell()
             if subject.lab.budget.is_over and self.tally.judged:
                 break
-            begin, policy = time.perf_counter(), subject.meter.policy_seconds
-            event = self._judge(subject, case, *subject.panel.test(case))
-            clock.oracle += time.perf_counter() - begin - (subject.meter.policy_seconds - policy)
-            yield event
-            yield from self._judge_again(subject)
+            yield from self._test(subject, case, clock, among=size - len(self.tally.judged))
         yield from self._tell()
+        yield from self._rounds(subject, clock)
+
+    def _rounds(self, subject: Subject[Any], clock: Clock) -> Iterator[Event]:
+        """Asks again about what is open, with twice the effort each time.
+
+        That ends with the usual effort; where the time is limited, when it is over. A test that goes on
+        repeats all rounds that it had before.
+        """
+        lab, panel, number = subject.lab, subject.panel, 0
+        while self._open and not lab.budget.is_over:
+            # What a stopped test found out beyond the usual effort is looked at again.
+            is_extended = self.config.seconds is not None or len(self.record.answers) > 0
+            number += 1
+            if not panel.begin_round(number, is_extended=is_extended):
+                break
+            cases = list(self._open.values())
+            for at, case in enumerate(cases):
+                if case.state in self._open and not lab.budget.is_over:
+                    yield from self._test(subject, case, clock, among=len(cases) - at)
+        for case in list(self._open.values()):
+            if self.tally.judged[case.id].best != lab.best(case.state):
+                yield self._judge(subject, case, panel.judge(case), lab.known(case.state))
+
+    def _test(self, subject: Subject[Any], case: AnyCase, clock: Clock, *, among: int) -> Iterator[Event]:
+        """Asks the oracles about a case, one of so many that share the time that is left."""
+        begin, policy = time.perf_counter(), subject.meter.policy_seconds
+        judgement, known = subject.panel.test(case, among=among)
+        event = self._judge(subject, case, judgement, known) if self._is_news(case, judgement) else None
+        clock.oracle += time.perf_counter() - begin - (subject.meter.policy_seconds - policy)
+        if event is None:
+            self.record.keep(subject.lab.take_answers())
+        else:
+            yield event
+        yield from self._judge_again(subject)
+
+    def _is_news(self, case: AnyCase, judgement: Judgement) -> bool:
+        """Whether more can be said of a case than was said last; tighter bounds alone are told at the end."""
+        said = self.tally.judged.get(case.id)
+        if said is None or said.verdict is not judgement.verdict:
+            return True
+        return judgement.verdict is Verdict.BUG and said.gap != judgement.gap
 
     def _judge(self, subject: Subject[Any], case: AnyCase, judgement: Judgement, known: Known[Any]) -> Event:
         """Explains, certifies and records what follows from all that is known about a case."""
@@ -130,10 +171,11 @@ class Session:
             about["replay"] = f"{self._replay} {case.id}"
         finding = subject.find(case, judgement, known, about)
         verdict = finding.judgement.verdict
-        if verdict is Verdict.UNKNOWN:
+        gap = finding.judgement.gap
+        if verdict is Verdict.UNKNOWN or (self.config.gap and gap.lo < gap.hi):
             self._open[case.state] = case
-        elif verdict is Verdict.BUG:
-            self._bugs[case.id] = (case, finding)
+        else:
+            self._open.pop(case.state, None)
         event = Judged(
             id=case.id,
             verdict=verdict,
@@ -152,6 +194,8 @@ class Session:
         )
         self.record.write_down(event, finding.certificate, subject.lab.take_answers())
         self.tally.add(event)
+        if verdict is Verdict.BUG:
+            self._bugs[case.id] = (case, finding)
         return event
 
     def _judge_again(self, subject: Subject[Any]) -> Iterator[Event]:
@@ -162,13 +206,13 @@ class Session:
             if case is None:
                 continue
             judgement = subject.panel.judge(case)
-            if judgement.verdict is not Verdict.UNKNOWN:
-                del self._open[case.state]
+            if self._is_news(case, judgement):
                 yield self._judge(subject, case, judgement, subject.lab.known(case.state))
 
     def _finished(self, subject: Subject[Any], clock: Clock) -> Finished:
         bugs = list(self._bugs.values())
         families = subject.families(bugs)
+        regions = len({family.region for family in families})
         seconds = {
             "translate": self._translate_seconds,
             "fuzz": clock.fuzz,
@@ -179,7 +223,7 @@ class Session:
         return Finished(
             **self.tally.counts(),
             families=families,
-            bug_regions=len({family.region for family in families}),
+            bug_regions=regions,
             limits_hit=tuple(sorted(subject.lab.limits_hit)),
             effort=subject.lab.effort,
             seconds={name: round(value, 6) for name, value in seconds.items()},
@@ -238,6 +282,10 @@ class Session:
             objective=bench.objective,
             interleave=config.interleave,
             gap=config.gap,
+            recheck=config.recheck,
+            faults=config.faults,
+            confidence=config.confidence,
+            until_width=config.until_width,
             keep=PoolKeeper(partial(self.record.store.append, POOL), already=len(known)).keep,
             keep_evidence=self.record.evidence,
         )

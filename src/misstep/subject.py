@@ -11,6 +11,8 @@ from misstep.lab import Knowledge, Known
 from misstep.oracle import CaseT, Panel
 
 Tell = Callable[[Event], None]
+UNTIL_WIDTH = "until-width"
+"""The limit of a test that ends because enough is known about the rate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +63,11 @@ class Subject(Protocol[CaseT]):
     @property
     def meter(self) -> Meter:
         """Where the policy's time is counted."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """How many cases there will be at most."""
         ...
 
     def cases(self, clock: Clock, tell: Tell, /) -> Iterator[CaseT]:

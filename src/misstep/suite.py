@@ -1,4 +1,4 @@
-"""A suite: the same test on several problems, one after the other, each with its share of the time."""
+"""A suite: the same test on several problems, one after the other or side by side, each with its share."""
 
 import time
 from collections.abc import Iterator
@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from misstep.config import Config
+from misstep.corpus import Corpus
 from misstep.errors import InputError
-from misstep.record.record import ENVIRONMENT, EVENTS, Record
-from misstep.record.store import DirectoryStore
+from misstep.record.record import open_record
 from misstep.session import Session
+from misstep.workers import Job
 
 # Less than this is no useful share of the time, since loading takes about as long: where there is less for
 # each, the first problems get it and the others are reported as not tested.
@@ -28,47 +29,63 @@ class Suite:
     out: Path | None = None
     """The record of one problem, or the directory in which there is one for each."""
     resume: bool = False
+    jobs: int = 1
+    """How many problems are tested at the same time; the results are the same."""
 
     def sessions(self) -> Iterator[Session]:
         """One session after the other, ready to run."""
+        for config, path in self._shares():
+            record, resume = open_record(path, is_free=self.out is None, resume=self.resume)
+            yield Session(config, record=record, resume=resume)
+
+    def all_jobs(self, corpus: Corpus | None = None) -> Iterator[Job]:
+        """The same for workers; take one when it can begin, since that decides about its time."""
+        for number, (config, path) in enumerate(self._shares()):
+            known = () if corpus is None else corpus.of(config.subject)
+            yield Job(number, config, path, is_free=self.out is None, resume=self.resume, known=known)
+
+    def _shares(self) -> Iterator[tuple[Config, Path]]:
+        """Each problem with its share of the time that is left when its turn comes, and its record's place."""
+        if self.out is None and self.resume:
+            raise InputError("--resume goes on with a record; name it with --out")
         seconds = self.configs[0].seconds
         end = None if seconds is None else time.perf_counter() + seconds
         for number, config in enumerate(self.configs):
             if end is not None:
                 left = max(0.0, end - time.perf_counter())
-                share = left / (len(self.configs) - number)
+                # Those that are not begun yet, and those that the other workers are busy with meanwhile.
+                others = len(self.configs) - number + min(number, self.jobs - 1)
+                share = left * min(self.jobs, others) / others
                 config = config.replace(
                     seconds=share if share >= _LEAST_SECONDS else min(left, _LEAST_SECONDS)
                 )
-            record, resume = self._record(config)
-            yield Session(config, record=record, resume=resume)
-
-    def _record(self, config: Config) -> tuple[Record, bool]:
-        stem = Path(config.subject).stem
-        if self.out is None:
-            if self.resume:
-                raise InputError("--resume goes on with a record; name it with --out")
-            return Record.create_free(Path("runs") / stem), False
-        path = self.out / stem if len(self.configs) > 1 else self.out
-        if self.resume and (path / ENVIRONMENT).is_file():
-            return Record.open(path), True
-        if self.resume and (path / EVENTS).is_file():  # killed before it had begun: begin now
-            return Record(DirectoryStore(path)), False
-        return Record.create(path), False
+            stem = Path(config.subject).stem
+            if self.out is None:
+                yield config, Path("runs") / stem
+            else:
+                yield config, self.out / stem if len(self.configs) > 1 else self.out
 
 
 def expand(config: Config, problems: list[Path]) -> list[Config]:
     """One configuration a problem; directories stand for the problems in them."""
+    if not problems and config.problem is not None and config.problem.is_dir():
+        problems = [config.problem]
+    found = problem_files(config.domain, problems)
+    if len(found) > 1 and config.pool_file is not None:
+        raise InputError("--pool-file holds states of one task; give one problem")
+    return [config.replace(problem=problem) for problem in found] or [config]
+
+
+def problem_files(domain: Path | None, problems: list[Path]) -> list[Path]:
+    """The files; a directory stands for the problems in it, without the domain's file."""
     found: list[Path] = []
     for problem in problems:
         if not problem.is_dir():
             found.append(problem)
             continue
-        own = "" if config.domain is None else config.domain.name
+        own = "" if domain is None else domain.name
         inside = sorted(path for path in problem.glob("*.pddl") if path.name != own)
         if not inside:
             raise InputError(f"{problem}: there is no problem (*.pddl) in this directory")
         found += inside
-    if len(found) > 1 and config.pool_file is not None:
-        raise InputError("--pool-file holds states of one task; give one problem")
-    return [config.replace(problem=problem) for problem in found] or [config]
+    return found

@@ -1,12 +1,14 @@
 """A policy on a classical task as a subject of tests: pool states, runs, faults, families, certificates."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from misstep._core import PolicyGraph, Run, State
 from misstep.answers.guard import Guard, failure_report, reason_of_run
+from misstep.answers.recheck import Recheck
 from misstep.events import Family, PoolGrown, Warned
 from misstep.explain.families import BugSummary, families, share_with_unique_pair
 from misstep.explain.fault import localise
@@ -18,7 +20,8 @@ from misstep.plugins import require
 from misstep.policy import Policy
 from misstep.pool import PoolEntry
 from misstep.record.certificate import make_certificate
-from misstep.subject import Clock, Finding, Tell
+from misstep.statistics import CONFIDENCE, effective_size, rate_bounds, running_bounds
+from misstep.subject import UNTIL_WIDTH, Clock, Finding, Tell
 
 # Pool states that are made before the first of them is tested, unless tests and fuzzing take turns.
 _MADE_AT_ONCE = 500
@@ -38,21 +41,35 @@ class TaskSubject:
     objective: Objective
     interleave: bool = False
     gap: bool = False
+    recheck: bool = True
+    faults: bool = True
+    confidence: float = CONFIDENCE
+    until_width: float | None = None
+    """The test ends when the bug rate is known this closely."""
     keep: Callable[[PoolEntry], None]
     """Writes a pool entry down, before it is tested."""
     keep_evidence: Callable[[Mapping[str, Any]], None]
     """Writes down what certificates share, before the first one that refers to it."""
+    size: int = field(init=False)
+    """How many states are wanted."""
     panel: Panel[Any, Case] = field(init=False)
     meter: PolicyGraph = field(init=False)
     _guard: Guard | None = field(init=False)
+    _recheck: Recheck | None = field(init=False)
     _kept: set[str] = field(default_factory=set)
     """Names of the evidence that is written already."""
+    _judged: dict[int, tuple[Verdict, int | None]] = field(default_factory=dict)
+    """The verdict on each state so far, and the state that its walk started in."""
+    _unique_pairs: float | None = None
+    """How varied the bugs are, as found with their families."""
 
     def __post_init__(self) -> None:
         if not type(self.objective).__module__.startswith("misstep."):
             require("objective", self.objective, "name", "value")
+        self.size = self.pool.size if isinstance(self.pool, Fuzz) else len(self.pool)
         self.meter = self.lab.graph
         self._guard = self.policy if isinstance(self.policy, Guard) else None
+        self._recheck = Recheck(self._guard, self.meter) if self._guard and self.recheck else None
         oracles = bind_oracles(self.oracles, self.lab)
         self.panel = Panel(self.lab, oracles, objective=self.objective, gap=self.gap)
 
@@ -61,10 +78,17 @@ class TaskSubject:
         for batch in self._batches(clock, tell):
             for entry, run in self._runs(batch):
                 yield open_case(self.lab, entry, run)
+                if self.until_width is not None and self._is_narrow(self.until_width):
+                    self.lab.limits_hit.add(UNTIL_WIDTH)
+                    return
             if given_up := self._given_up():
                 tell(Warned(text=given_up))
                 self.lab.limits_hit.add("policy")
                 return
+        if self._recheck is not None:
+            self._recheck.ask_again(self.lab.budget)
+        if self._guard is not None and (words := self._guard.words()):
+            tell(Warned(text=f"the policy printed something; the last of it: {words}"))
 
     def _given_up(self) -> str | None:
         """Why it makes no sense to ask the policy on; native ones never fail."""
@@ -75,12 +99,13 @@ class TaskSubject:
     ) -> Finding:
         """The fault of a bug, and the certificate of a bug or a clearance."""
         fault, reason, bound = None, None, known.bound
-        if judgement.verdict is Verdict.BUG:
+        if self.faults and judgement.verdict is Verdict.BUG:
             fault = localise(self.lab, case)
             if known.bound is not bound:  # localising has tightened the bounds
                 judgement = self.panel.judge(case)
         if case.run.outcome in _WITHOUT_DECISION:
             reason = reason_of_run(self.policy, case.run)
+        self._judged[case.id] = judgement.verdict, case.entry.parent
         certificate, by_search = None, False
         if judgement.verdict is not Verdict.UNKNOWN:
             certificate, by_search = make_certificate(
@@ -122,11 +147,41 @@ class TaskSubject:
             )
             for case, finding in bugs
         ]
-        return tuple(families(self.lab.task, summaries))
+        states = [bug.state for bug in summaries]
+        found = tuple(families(self.lab.task, summaries))
+        self._unique_pairs = share_with_unique_pair(states)
+        return found
 
     def summary(self, bugs: list[tuple[Case, Finding]], /) -> dict[str, Any]:
-        """How varied the bugs are (Table 1 of Steinmetz et al. 2022)."""
-        return {"unique_fact_pairs": share_with_unique_pair([case.state for case, _ in bugs])}
+        """How varied the bugs are (Table 1 of Steinmetz et al. 2022), and between which their rate lies."""
+        counts = self._counts()
+        is_bug, parents = self._tree()
+        effective = effective_size(is_bug, parents)
+        rate = rate_bounds(*counts, confidence=self.confidence, effective=effective)
+        found: dict[str, Any] = {
+            "bug_rate": tuple(rate) if is_bug else None,
+            "confidence": self.confidence,
+            "effective": round(effective, 1) if effective < len(is_bug) else None,
+            "unique_fact_pairs": self._unique_pairs,
+        }
+        return found if self._recheck is None else {**found, "extra": {"recheck": self._recheck.as_json()}}
+
+    def _counts(self) -> tuple[int, int, int]:
+        """Bugs, cleared and unknown states."""
+        found = Counter(verdict for verdict, _ in self._judged.values())
+        return found[Verdict.BUG], found[Verdict.CLEARED], found[Verdict.UNKNOWN]
+
+    def _tree(self) -> tuple[dict[int, bool], dict[int, int | None]]:
+        """Which states are bugs, and the states that their walks started in."""
+        is_bug = {id: verdict is Verdict.BUG for id, (verdict, _) in self._judged.items()}
+        return is_bug, {id: parent for id, (_, parent) in self._judged.items()}
+
+    def _is_narrow(self, width: float) -> bool:
+        counts, confidence = self._counts(), self.confidence
+        if running_bounds(*counts, confidence=confidence).width > width:  # nor with what depends left out
+            return False
+        effective = effective_size(*self._tree())
+        return running_bounds(*counts, confidence=confidence, effective=effective).width <= width
 
     def _batches(self, clock: Clock, tell: Tell) -> Iterator[list[PoolEntry]]:
         """The pool in pieces that are tested together."""
@@ -151,17 +206,14 @@ class TaskSubject:
         if isinstance(self.pool, Fuzz) and self.pool.stopped != "full":
             self.lab.limits_hit.add(f"fuzz: {self.pool.stopped}")
 
-    @property
-    def size(self) -> int:
-        """How many states are wanted."""
-        return self.pool.size if isinstance(self.pool, Fuzz) else len(self.pool)
-
     def _runs(self, batch: list[PoolEntry]) -> Iterator[tuple[PoolEntry, Run]]:
         at, size = 0, 1
         while at < len(batch) and not self.lab.budget.is_over and self._given_up() is None:
             before = self.meter.policy_seconds
             piece = batch[at : at + size]
             runs = self.lab.run([entry.state for entry in piece])
+            if self._recheck is not None:
+                self._recheck.remember(runs)
             yield from zip(piece, runs, strict=False)
             at += len(piece)
             size = size * 2 if self.meter.policy_seconds - before < _SLICE_SECONDS else max(1, size // 2)

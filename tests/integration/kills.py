@@ -4,6 +4,7 @@
 """
 
 import json
+import os
 import random
 import re
 import signal
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from misstep.events import timeless
-from tests.integration.cli import command
+from tests.integration.cli import command, processes_with
 
 TASKS = Path(__file__).parents[1] / "tasks"
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
@@ -62,14 +63,16 @@ def reported_bugs(output: str, out: Path) -> None:
 
 
 def jobs(folder: Path) -> list[Job]:
-    """`test`, `fuzz`, `safety test` and `train`."""
+    """`test`, also with a policy in a process of its own, `fuzz`, `safety test` and `train`."""
     domain, problem = str(TASKS / "ferry" / "domain.pddl"), str(TASKS / "ferry" / "p03.pddl")
     model = folder / "line.jani"
     subprocess.run([*command(), "safety", "generate", "two_way_line", "--out", str(model)], check=True)
     task, hadd, ff = (domain, problem), ("--policy", "heuristic:hadd"), ("--policy", "heuristic:ff")
     line = ("--policy", "zoo:two_way_line", "--runs", "60")
+    outside = ("--policy", f"python:{Path(__file__).parents[1] / 'hostile.py'}:good")
     return [
         Job("test", ("test", *task, *hadd, "--pool", "40"), record, reported=reported_bugs),
+        Job("isolated", ("test", *task, *outside, "--pool", "20"), record, reported=reported_bugs),
         Job("fuzz", ("fuzz", *task, *ff, "--bias", "surface", "--pool", "400"), lambda out: out.read_text()),
         Job("safety test", ("safety", "test", str(model), *line), record, reported=reported_bugs),
         Job("train", ("train", "mlp", str(model), "--steps", "3000", "--hidden", "8"), network),
@@ -107,11 +110,14 @@ def undisturbed(job: Job, folder: Path) -> tuple[object, float]:
 def disturb(job: Job, folder: Path, number: int, rng: random.Random, seconds: float, *, most: int) -> int:
     """Kills and resumes until the job is through; the number of kills. At most `most` kills."""
     out, kills, started = out_of(job, folder, number), 0, False
+    scratch = folder / "scratch"
+    scratch.mkdir(exist_ok=True)
     while True:
         resume = [job.resume] if started else []
         process = subprocess.Popen(
             [*command(), *job.arguments, *resume, "--out", str(out)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+            env={**os.environ, "TMPDIR": str(scratch)},
         )  # fmt: skip
         started = True
         try:
@@ -124,9 +130,30 @@ def disturb(job: Job, folder: Path, number: int, rng: random.Random, seconds: fl
             kills += 1
             output, errors = process.communicate(timeout=120)
             job.reported(output, out)
+            nothing_left(process.pid, scratch)
             continue
         assert process.returncode in (0, 1), errors
+        nothing_left(process.pid, scratch)
         return kills
+
+
+def nothing_left(pid: int, scratch: Path) -> None:
+    """No process that the killed one kept, and no temporary directory, a moment later."""
+    deadline = time.monotonic() + 30
+    while True:
+        kept = [one for one in processes_with("misstep.isolation.keeper") if is_kept_for(one, pid)]
+        if not kept and not list(scratch.iterdir()):
+            return
+        assert time.monotonic() < deadline, f"left behind: {kept} {list(scratch.iterdir())}"
+        time.sleep(0.05)
+
+
+def is_kept_for(process: int, pid: int) -> bool:
+    """Whether a keeper, or a process that it forked, was started by this one: its last argument says so."""
+    try:
+        return Path(f"/proc/{process}/cmdline").read_text().split("\0")[-2] == str(pid)
+    except (OSError, IndexError):
+        return False
 
 
 def campaign(kills: int, *, seed: int = 0) -> dict[str, Tried]:
@@ -137,9 +164,9 @@ def campaign(kills: int, *, seed: int = 0) -> dict[str, Tried]:
         for job in jobs(folder):
             tried = found.setdefault(job.name, Tried())
             expected, tried.seconds = undisturbed(job, folder)
-            while tried.kills < kills / 4:
+            while tried.kills < kills / 5:
                 tried.resumed += 1
-                left = max(1, min(5, round(kills / 4 - tried.kills)))
+                left = max(1, min(5, round(kills / 5 - tried.kills)))
                 tried.kills += disturb(job, folder, tried.resumed, rng, tried.seconds, most=left)
                 assert job.result(out_of(job, folder, tried.resumed)) == expected, f"{job.name} differs"
     return found

@@ -50,7 +50,8 @@ SCREENS: dict[str, tuple[str, ...]] = {
     "show": ("show", "record"),
     "show-loop": ("show", "record", "9"),
     "show-cost": ("show", "record", "25"),
-    "show-no-fault": ("show", "record", "0"),
+    "show-first-step": ("show", "record", "0"),
+    "report": ("report", "record", "--out", "page.html"),
     "replay": ("replay", "record"),
     "replay-bug": ("replay", "record", "9"),
     "replay-changed": ("replay", "record", "9", "--policy", "heuristic:ff"),
@@ -65,6 +66,8 @@ SCREENS: dict[str, tuple[str, ...]] = {
     "parts": ("parts",),
     "parts-oracle": ("parts", "oracle"),
     "doctor": ("doctor",),
+    "diff": ("diff", "record", "other"),
+    "safety-diff": ("diff", "safety-untouched", "safety-other"),
     "safety-generate": ("safety", "generate", "two_way_line", "--out", "written.jani"),
     "safety-decide": ("safety", "decide", "line.jani"),
     "safety-test": (*SAFETY, "--out", "safety-again"),
@@ -83,11 +86,12 @@ def best(state):
     return next(iter(search(state.task, "astar:lmcut", state=state).plan), None)
 """
 COMMANDS = [
-    *"demo test run fuzz plan show verify replay shrink dominance train serve doctor parts safety".split(),
+    *"demo test run fuzz plan show report verify replay shrink diff dominance train serve doctor parts safety".split(),
     *("safety test", "safety decide", "safety generate", "safety experiments", "train mlp"),
+    *("train asnet", "select", "retrain", "scale"),
 ]
 SCREENS |= {f"help-{name.replace(' ', '-')}": (*name.split(), "--help") for name in COMMANDS}
-ENDS_WITH_ONE = ("test", "test-quiet", "test-directory", "replay", "replay-bug", "replay-changed", "shrink",
+ENDS_WITH_ONE = ("test", "test-quiet", "test-directory", "replay", "replay-bug", "replay-changed", "shrink", "diff",
                  "safety-test", "safety-replay", "safety-shrink")  # fmt: skip
 ENDS_WITH_FOUR = ("test-error", "unknown-option")
 
@@ -110,6 +114,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert seen.code == 1, seen.screen
     assert look("safety", "generate", "two_way_line", "--out", "line.jani", cwd=here).code == 0
     assert look(*SAFETY, "--out", "safety", cwd=here).code == 1
+    assert look(*SAFETY, "--seed", "5", "--out", "safety-other", cwd=here).code == 1
+    other = ("--policy", "heuristic:hadd", "--pool-file", "record/pool.jsonl", "--out", "other")
+    assert look("test", *TASK, *other, cwd=here).code == 1
     # `shrink` adds certificates to a record, and `verify` counts them.
     shutil.copytree(here / "record", here / "untouched")
     shutil.copytree(here / "safety", here / "safety-untouched")
@@ -136,6 +143,7 @@ def timeless(text: str, folder: Path) -> str:
     """The screen without what differs from machine to machine and from run to run."""
     text = text.replace(str(folder), "HERE").replace(sys.executable, "PYTHON")
     text = re.sub(r"\d+\.\d+ s\b", "N s", text)
+    text = re.sub(r"\d+ kB\b", "N kB", text)
     lines = []
     for line in text.splitlines():
         # What is installed differs; that every line is there does not.

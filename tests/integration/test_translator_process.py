@@ -1,6 +1,7 @@
 """The translator as a program: killed with all its children, with its last words in the error."""
 
 import os
+import signal
 import sys
 import tempfile
 import threading
@@ -77,20 +78,15 @@ def test_a_budget_that_is_over_starts_nothing(tmp_path: Path) -> None:
     assert not made.exists()
 
 
-def test_the_whole_group_dies_on_interrupt(family: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    import subprocess
-
+def test_the_whole_group_dies_on_interrupt(family: Any) -> None:
     command, word = family
-    communicate = subprocess.Popen.communicate
 
-    def interrupted(process: Any, timeout: Any = None) -> None:
-        monkeypatch.setattr(subprocess.Popen, "communicate", communicate)
-        while len(processes_with(word)) < 2:
+    def interrupt() -> None:
+        while len(processes_with(word)) < 3:  # the launcher, the program, its child
             time.sleep(0.05)
-        assert timeout is None
-        raise KeyboardInterrupt
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
-    monkeypatch.setattr(subprocess.Popen, "communicate", interrupted)
+    threading.Thread(target=interrupt, daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
         run_bounded(command)
     assert gone(word)

@@ -84,7 +84,7 @@ def check_lookahead(case: Case) -> None:
     graph = core.PolicyGraph(case.native, policy)
     depth = random.Random(case.seed).choice((0, 1, 2))
     for start in case.sample:
-        plan, _ = graph.lookahead(case.state(start), depth=depth)
+        plan, _, _ = graph.lookahead(case.state(start), depth=depth)
         if plan is None:
             continue
         state = start

@@ -48,15 +48,16 @@ def check_fault(
     task: Task, certificate: dict[str, Any], states: list[State], exact: Mapping[State, float]
 ) -> None:
     fault, run = certificate["fault"], certificate["run"]
-    here = exact[states[fault["step"]]]
-    if fault["step"] == len(run["actions"]):
+    first, last = fault["step"], fault["until"]
+    here, actions = exact[states[first]], run["actions"]
+    decisions = [*actions, run.get("answer")][first:last]
+    assert len(decisions) == last - first >= 1
+    assert fault["action"] == (decisions[0] if len(decisions) == 1 else None)
+    if last == len(actions) + 1:
         assert run["outcome"] in ("stuck", "illegal") and here < math.inf
-        assert fault["action"] == run.get("answer")
-        return
-    assert fault["action"] == run["actions"][fault["step"]]
-    if not is_search(fault["lower"]):
-        (action,) = {a.cost for a in task.actions if a.name == fault["action"]}
-        assert action + exact[states[fault["step"] + 1]] > here
+    elif not is_search(fault["lower"]):
+        costs = {action.name: action.cost for action in task.actions}
+        assert sum(costs[name] for name in decisions) + exact[states[last]] > here
 
 
 def least_cost(run: dict[str, Any], rest: float, spent: int) -> float:

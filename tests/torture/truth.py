@@ -39,8 +39,8 @@ class Truth:
     def _dijkstra(self) -> dict[State, float]:
         into: defaultdict[State, list[tuple[State, int]]] = defaultdict(list)
         for state, moves in self.moves.items():
-            for after, cost in moves.values():
-                into[after].append((state, cost))
+            for after, step in moves.values():
+                into[after].append((state, step))
         best: dict[State, float] = dict.fromkeys(self.moves, math.inf)
         heap: list[tuple[float, int, State]] = []  # cost, a number that breaks ties, state
         for number, state in enumerate(self.moves):

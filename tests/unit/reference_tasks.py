@@ -40,6 +40,7 @@ LANDMARKS = {
 }
 FAULT = {
     "step": 0,
+    "until": 1,
     "action": "(fly a c)",
     "schema": "fly",
     "better": "(go a b)",
@@ -101,6 +102,7 @@ LOOP = signed(
     fault={
         **FAULT,
         "step": 1,
+        "until": 2,
         "action": "(go b a)",
         "schema": None,
         "better": "(go b c)",

@@ -173,7 +173,7 @@ def _known_runs(bench: Bench, budget: core.Budget) -> str | None:
 
 
 def _lookahead(bench: Bench, budget: core.Budget) -> str | None:
-    plan, limit = bench.graph().lookahead(bench.task.initial_state, budget=budget)
+    plan, limit, _ = bench.graph().lookahead(bench.task.initial_state, budget=budget)
     assert plan is None and bench.asked == 0
     return limit
 

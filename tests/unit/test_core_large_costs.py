@@ -140,9 +140,9 @@ def test_runs_and_improved_plans_are_exact() -> None:
     assert (run.outcome, run.spent) == ("solved", 300 * LARGEST)
     (later,) = graph.run(task.batch([run.states[100]]), max_steps=1000)
     assert later.spent == 200 * LARGEST  # from what is known of the first run
-    plan, limit = graph.lookahead(task.initial_state, depth=1, below=300 * LARGEST)
+    plan, limit, _ = graph.lookahead(task.initial_state, depth=1, below=300 * LARGEST)
     assert (plan, limit) == (None, None)
-    plan, _ = graph.lookahead(run.states[149], depth=2, below=151 * LARGEST)
+    plan, _, _ = graph.lookahead(run.states[149], depth=2, below=151 * LARGEST)
     assert plan is not None and sum(action.cost for action in plan) == 52 * LARGEST
     better = core.improve_plan(task, task.initial_state, run.actions)
     assert better.cost == 201 * LARGEST and better.exhausted

@@ -70,3 +70,11 @@ def test_a_good_run_has_none(task: misstep.Task) -> None:
     lab, fault, outcome = fault_of(task, {"s": "a", "a": "g"})
     assert outcome == "solved" and fault is None
     assert lab.best(task.initial_state).hi == 2 < math.inf
+
+
+def test_a_loop_without_good_bounds_is_a_window(task: misstep.Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("misstep.explain.fault._Bisection._is_bad", lambda *_: False)
+    _, fault, outcome = fault_of(task, {"s": "b", "b": "a", "a": "s"})
+    assert outcome == "loop" and fault is not None
+    assert (fault.step, fault.until, fault.action, fault.better, fault.lower) == (0, 3, None, None, None)
+    assert not fault.note.is_single

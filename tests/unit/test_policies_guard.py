@@ -137,7 +137,7 @@ def test_a_policy_error_ends_the_policy(task: Task, states: Any) -> None:
     guard = Guard(policy, task)
     assert guard(states) == [bad_answer("the server is gone")] * len(states)
     assert guard(states) == [bad_answer("the server is gone")] * len(states)
-    assert calls == [len(states)]
+    assert calls == [1]
     assert guard.dead == "the server is gone"
 
 
@@ -153,13 +153,15 @@ def test_a_hang_is_given_up_and_the_policy_counts_as_dead(task: Task, states: An
     guard = Guard(policy, task, max_seconds=0.2)
     start = time.monotonic()
     (reason,) = {answer.reason for answer in guard(states)}
-    assert f"no answer for {len(states)} states within 0.2 seconds and is not asked again" in reason
+    assert (
+        f"no answer for 1 states (the state {states[0]}) within 0.2 seconds and is not asked again" in reason
+    )
     for _ in range(3):
         assert guard(task.batch([task.initial_state])) == [BadAnswer(reason, "failed")]
     assert guard.dead == reason
     assert failure_share(guard) == 1
     assert time.monotonic() - start < 5
-    assert calls == [len(states)]
+    assert calls == [1]
     released.set()
 
 
@@ -311,8 +313,8 @@ def test_no_list_at_all_is_failed(task: Task, whole: Any) -> None:
 def test_a_policy_may_give_reasons_itself(task: Task, states: Any) -> None:
     reasons = [bad_answer("the score is not a number"), bad_answer("no such operator", outcome="illegal")]
 
-    def policy(states: Any) -> Any:
-        return reasons
+    def policy(batch: Any) -> Any:
+        return [reasons[0] if state == states[0] else reasons[1] for state in batch]
 
     guard = Guard(policy, task)
     two = task.batch([states[0], states[1]])
@@ -416,7 +418,7 @@ def test_wrong_use(task: Task) -> None:
 def test_the_worker_ends_with_its_guard(task: Task, states: Any) -> None:
     guard = Guard(first_applicable(task), task)
     guard(states)
-    worker = guard._worker._thread
+    worker: Any = vars(guard._asker)["_thread"]
     assert worker.is_alive()
     del guard
     worker.join(timeout=10)

@@ -103,7 +103,9 @@ def test_runs_that_are_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
 FLIGHT = run("solved", "(fly a c)")
 ROUND = run("loop", "(go a b)", "(go b a)")
 LOST = run("stuck", "(go a b)")
-LATE = {**FAULT, "step": 1, "better": "(go b c)", "witness": ["(go b c)"]}
+LATE = {**FAULT, "step": 1, "until": 2, "better": "(go b c)", "witness": ["(go b c)"]}
+
+UNNAMED = {"action": None, "schema": None, "better": None}
 
 
 @pytest.mark.parametrize(
@@ -113,6 +115,8 @@ LATE = {**FAULT, "step": 1, "better": "(go b c)", "witness": ["(go b c)"]}
         (FLIGHT, {**FAULT, "schema": None}),
         (ROUND, {**LATE, "action": "(go b a)", "schema": "go", "lower": LANDMARKS}),
         (LOST, {**LATE, "action": None, "schema": None}),
+        (LOST, {**FAULT, **UNNAMED, "until": 2}),
+        (ROUND, {**FAULT, **UNNAMED, "until": 2}),
         (
             run("illegal", "(go a b)", answer="fly, you fools"),
             {**LATE, "action": "fly, you fools", "schema": "fly,"},
@@ -132,7 +136,12 @@ def test_faults(written: dict[str, Any], fault: dict[str, Any]) -> None:
         (FLIGHT, {**FAULT, "better": None}, "better action"),
         (FLIGHT, {**FAULT, "witness": ["(go a b)"]}, "not a goal state"),
         (FLIGHT, {**FAULT, "witness": ["(fly a c)"], "better": "(fly a c)"}, "leave every best course"),
-        (FLIGHT, {**FAULT, "step": 1}, "not applicable"),
+        (FLIGHT, {**FAULT, "step": 1}, "does not have"),
+        (FLIGHT, {**FAULT, "until": 0}, "does not have"),
+        (FLIGHT, {**FAULT, "until": 2}, "does not have"),
+        (LOST, {**FAULT, "until": 2}, "names one of them"),
+        (LOST, {**FAULT, **UNNAMED, "until": 3}, "does not have"),
+        (run("solved", *THERE), {**FAULT, **UNNAMED, "until": 2}, "leave every best course"),
         (FLIGHT, {**FAULT, "step": -1}, "whole number"),
         (FLIGHT, {**FAULT, "step": 7}, "does not have"),
         (FLIGHT, {**FAULT, "step": True}, "whole number"),
@@ -142,7 +151,7 @@ def test_faults(written: dict[str, Any], fault: dict[str, Any]) -> None:
             "contradicts",
         ),
         (ROUND, {**FAULT, "action": "(go a b)", "schema": "go", "lower": REST}, "leave every best course"),
-        (ROUND, {**LATE, "step": 2, "action": None, "schema": None}, "not applicable"),
+        (ROUND, {**LATE, "step": 2, "until": 3, "action": None, "schema": None}, "does not have"),
         (LOST, {**LATE, "action": None, "schema": None, "lower": {"kind": "dead-end"}}, "leads nowhere"),
         (LOST, {**LATE, "action": "(go b c)", "schema": "go"}, "not the policy's"),
         (run("cut-off", "(go a b)"), {**LATE, "action": None, "schema": None}, "does not have"),

@@ -30,7 +30,7 @@ def certificate(task: Task, outcome: Any, actions: Any, *, fault: Any = None, **
         for name in actions[:fault]:
             state = task.apply(state, task.action(name))
         lower = {"kind": "landmarks", "value": 20}
-        at_fault = {"step": fault, "witness": plan(task, state), "lower": lower}
+        at_fault = {"step": fault, "until": fault + 1, "witness": plan(task, state), "lower": lower}
     return {
         "id": "7",
         "state": task.initial_state.facts,

@@ -2,32 +2,28 @@
 
 import math
 import threading
-import weakref
-from collections.abc import Callable, Iterable, Mapping, Set
-from dataclasses import dataclass, field
-from itertools import islice
-from queue import SimpleQueue
+import time
+from collections.abc import Mapping
 from typing import cast
 
-from misstep._core import Action, NativePolicy, Run, State, StateBatch
-from misstep.answers.answer import (
-    NO_NUMBER,
-    NO_SUCH_ACTION,
-    ActionNames,
-    Answer,
-    BadAnswer,
-    read_answer,
-    shown,
-)
-from misstep.errors import InputError, PolicyError
+from misstep._core import Action, Budget, NativePolicy, Run, State, StateBatch
+from misstep.answers.answer import NO_NUMBER, NO_SUCH_ACTION, ActionNames, Answer, BadAnswer, shown
+from misstep.answers.asking import Asker, Ended, Overdue, ThreadAsker
+from misstep.errors import InputError, LimitReached, PolicyError
 from misstep.policy import Policy, PolicyPart
-from misstep.support.describe import cut, describe_error
+from misstep.support.describe import cut, describe_error, plain_words
 from misstep.task import Task
 
 DEFAULT_MAX_SECONDS = 60.0
 _DEFAULT_BATCH = 256
 # So many failures may be bad luck.
 _FEW_FAILURES = 20
+# A policy in a process of its own that is silent or ends so often, without an answer between, is given up.
+_MOST_HANGS = 5
+_MOST_ENDS = 10
+# A call should not take longer: a policy that needs more is asked for fewer states at once.
+_CALL_SECONDS = 0.5
+_GROWTH = 4
 
 
 def bind_guarded(part: PolicyPart, task: Task, *, max_seconds: float | None = DEFAULT_MAX_SECONDS) -> Policy:
@@ -35,11 +31,17 @@ def bind_guarded(part: PolicyPart, task: Task, *, max_seconds: float | None = DE
     return guarded(part.bind(task), task, max_seconds=max_seconds)
 
 
-def guarded(policy: Policy, task: Task, *, max_seconds: float | None = DEFAULT_MAX_SECONDS) -> Policy:
+def guarded(
+    policy: Policy | Asker,
+    task: Task,
+    *,
+    max_seconds: float | None = DEFAULT_MAX_SECONDS,
+    budget: Budget | None = None,
+) -> Policy:
     """The policy in a guard; native policies neither raise nor hang and stay as they are."""
     if isinstance(policy, NativePolicy | Guard):
         return policy
-    return Guard(policy, task, max_seconds=max_seconds)
+    return Guard(policy, task, max_seconds=max_seconds, budget=budget)
 
 
 def failures_of(policy: object) -> Mapping[State, str]:
@@ -108,23 +110,38 @@ class Guard:
     there was no decision, or `illegal` where it named an action that the task does not have. Names of actions
     are taken for the actions. `failures` keeps the reason for each of these states.
 
-    A call that takes longer than `max_seconds`, and a PolicyError from the policy itself (a server that is
-    gone), end the policy: the states of this call and all later ones are `failed` at once, for that reason.
-    The call may still be under way, in a thread that nobody can stop. KeyboardInterrupt passes through.
+    A slow policy is asked for fewer states at once. A call that takes longer than `max_seconds` fails: a
+    policy in a process of its own is killed, and goes on with the next state; one of this process cannot be
+    stopped, so it is not asked again, and the states of this call and all later ones are `failed` at once.
+    The same holds for a PolicyError from the policy itself (a server that is gone). LimitReached is raised
+    where the budget's time is up first. KeyboardInterrupt passes through.
     """
 
     def __init__(
-        self, policy: Policy, task: Task, *, max_seconds: float | None = DEFAULT_MAX_SECONDS
+        self,
+        policy: Policy | Asker,
+        task: Task,
+        *,
+        max_seconds: float | None = DEFAULT_MAX_SECONDS,
+        budget: Budget | None = None,
     ) -> None:
         if max_seconds is not None and not max_seconds > 0:
             raise InputError(f"max_seconds is {max_seconds}; a policy needs more than 0 seconds to answer")
-        if not callable(policy):
+        names = ActionNames(task)
+        if isinstance(policy, Asker):
+            self._asker = policy
+        elif callable(policy):
+            self._asker = ThreadAsker(
+                policy, names, best_batch=best_batch_of(policy), warnings=warnings_of(policy)
+            )
+        else:
             raise PolicyError(f"a policy is a callable of states, but this is {shown(policy)}")
         self.policy = policy
         self.task = task
+        self.budget = budget
         self.max_seconds = None if max_seconds is None or math.isinf(max_seconds) else max_seconds
-        self.best_batch = _best_batch(policy)
-        self.warnings = warnings_of(policy)
+        self.best_batch = self._asker.best_batch
+        self.warnings = self._asker.warnings
         self.failures: dict[State, str] = {}
         """Why a state got no action, for every state where the policy failed or named an unknown action."""
         self.asked = 0
@@ -137,24 +154,52 @@ class Guard:
         """How many batches had to be asked again state by state."""
         self.dead: str | None = None
         """Why the policy is not asked any more."""
-        self._names = ActionNames(task)
         self._busy = threading.Lock()
-        self._worker = _Worker()
+        self._size = 1
+        """So many states go into one call; it grows while the policy answers fast."""
+        self._hangs = 0
+        self._ends = 0
 
     def __call__(self, states: StateBatch, /) -> list[Action | None]:
-        """One answer for each state; raises nothing but KeyboardInterrupt."""
+        """One answer for each state; raises nothing but LimitReached and KeyboardInterrupt."""
         with self._busy:
-            if len(states) == 0:
-                return []
-            answers = self._ask(states)
-            if isinstance(answers, BadAnswer):
-                if len(states) == 1 or self.dead is not None:
-                    answers = [answers] * len(states)
-                else:
-                    self.batches_split += 1
-                    answers = [self._ask_one(state) for state in states]
+            answers: list[Answer] = []
+            while len(answers) < len(states):
+                piece = self._next_piece(states, len(answers))
+                answers += self._ask_piece(piece)
             self._count(states, answers)
             return cast(list[Action | None], answers)
+
+    def words(self) -> str:
+        """The last that the policy printed, in one line, where that is not to be seen anyway."""
+        return plain_words(self._asker.words())
+
+    def _next_piece(self, states: StateBatch, at: int) -> StateBatch:
+        if self.dead is None and self.budget is not None and at > 0:
+            self._check_time()
+        size = len(states) if self.dead is not None else self._size
+        if at == 0 and len(states) <= size:
+            return states
+        return StateBatch(self.task, states.values[at : at + size])
+
+    def _ask_piece(self, states: StateBatch) -> list[Answer]:
+        begin = time.perf_counter()
+        answers = self._ask(states)
+        self._adapt(len(states), time.perf_counter() - begin)
+        if not isinstance(answers, BadAnswer):
+            return answers
+        if len(states) == 1 or self.dead is not None:
+            return [answers] * len(states)
+        self.batches_split += 1
+        self._size = 1
+        return [self._ask_one(state) for state in states]
+
+    def _adapt(self, states: int, seconds: float) -> None:
+        """Answers do not depend on the company in which states are asked, so the clock may decide."""
+        if seconds > _CALL_SECONDS:
+            self._size = max(1, min(self._size, int(states * _CALL_SECONDS / seconds)))
+        elif states >= self._size:
+            self._size = min(self.best_batch, self._size * _GROWTH)
 
     def _count(self, states: StateBatch, answers: list[Answer]) -> None:
         self.asked += len(answers)
@@ -174,85 +219,46 @@ class Guard:
         """The answers, or why there are none for the batch as a whole."""
         if self.dead is not None:
             return BadAnswer(self.dead)
-        job = self._worker.run(lambda: _ask(self.policy, self._names, states), max_seconds=self.max_seconds)
-        if not job.done.is_set():
-            one = f" (the state {cut(str(states[0]))})" if len(states) == 1 else ""
-            self.dead = (
-                f"the policy gave no answer for {len(states)} states{one} within {self.max_seconds:g} "
-                "seconds and is not asked again; allow more seconds a call, or ask for fewer states at once"
-            )
+        try:
+            answers = self._asker.ask(states, seconds=self.max_seconds, budget=self.budget)
+        except Overdue as overdue:
+            self._check_time()
+            return self._overdue(states, is_lost=overdue.is_lost)
+        except Ended as ended:
+            self._ends += len(states) == 1
+            if self._ends >= _MOST_ENDS:
+                self.dead = f"{ended}; so it went {self._ends} times in a row, and it is not asked again"
+            return BadAnswer(str(ended))
+        except (KeyboardInterrupt, LimitReached):  # A time limit may ring while we wait.
+            raise
+        except PolicyError as error:
+            self.dead = str(error)
             return BadAnswer(self.dead)
-        if isinstance(job.error, KeyboardInterrupt):
-            raise job.error
-        if isinstance(job.error, PolicyError):
-            self.dead = str(job.error)
-            return BadAnswer(self.dead)
-        if job.error is not None:
-            return BadAnswer(f"the policy raised {describe_error(job.error)}")
-        return job.result
+        except BaseException as error:
+            return BadAnswer(f"the policy raised {describe_error(error)}")
+        self._hangs = self._ends = 0
+        return answers
 
-
-def _ask(policy: Policy, names: ActionNames, states: StateBatch) -> list[Answer] | BadAnswer:
-    """Calls the policy and looks at its answers; runs in the worker: all of it may be the user's code."""
-    answers: object = policy(states)
-    if isinstance(answers, str | bytes | Mapping | Set) or not isinstance(answers, Iterable):
-        return BadAnswer(
-            f"the policy returned {shown(answers)} where a list with one answer for each state was expected"
+    def _overdue(self, states: StateBatch, *, is_lost: bool) -> BadAnswer:
+        one = f" (the state {cut(str(states[0]))})" if len(states) == 1 else ""
+        reason = (
+            f"the policy gave no answer for {len(states)} states{one} within {self.max_seconds:g} seconds"
         )
-    given = list(islice(answers, len(states) + 1))
-    if len(given) != len(states):
-        count = "more" if len(given) > len(states) else str(len(given))
-        asked = "1 state" if len(states) == 1 else f"{len(states)} states"
-        return BadAnswer(f"the policy was asked for {asked} and gave {count} answers")
-    if all(answer is None or isinstance(answer, Action) for answer in given):  # No state has to be made.
-        return [None if answer is None else names.own(answer) for answer in given]
-    return [read_answer(answer, state, names) for answer, state in zip(given, states, strict=True)]
+        self._hangs += len(states) == 1
+        if is_lost or self._hangs >= _MOST_HANGS:
+            self.dead = f"{reason} and is not asked again; allow more seconds a call"
+        return BadAnswer(self.dead or reason)
+
+    def _check_time(self) -> None:
+        """Raises LimitReached where the time of the whole test is up; memory may be freed again."""
+        limit = None if self.budget is None else self.budget.over
+        if limit in ("seconds", "stopped"):
+            raise LimitReached("the time was up while the policy was asked; allow more --seconds", limit)
 
 
-def _best_batch(policy: object) -> int:
+def best_batch_of(policy: object) -> int:
+    """How many states a call should have at most, as the policy says; PolicyError where it says nonsense."""
     size = getattr(policy, "best_batch", _DEFAULT_BATCH)
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise PolicyError(f"the policy's best_batch is {shown(size)}; it must be a number from 1 on")
     return size
-
-
-@dataclass(slots=True)
-class _Job:
-    """One call: `done` is set once there is a result or an error."""
-
-    work: Callable[[], list[Answer] | BadAnswer]
-    done: threading.Event = field(default_factory=threading.Event)
-    result: list[Answer] | BadAnswer = field(default_factory=list)
-    error: BaseException | None = None
-
-
-class _Worker:
-    """A thread that calls the policy, so that the caller can stop waiting for it."""
-
-    def __init__(self) -> None:
-        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
-        self._thread: threading.Thread | None = None
-        weakref.finalize(self, self._jobs.put, None)
-
-    def run(self, work: Callable[[], list[Answer] | BadAnswer], *, max_seconds: float | None) -> _Job:
-        """Waits for the job; it is not done where the time ran out."""
-        if self._thread is None or not self._thread.is_alive():  # A fork leaves threads behind.
-            # A daemon, so that a policy that hangs does not keep the program from ending.
-            self._thread = threading.Thread(
-                target=_work_off, args=(self._jobs,), name="misstep-policy", daemon=True
-            )
-            self._thread.start()
-        job = _Job(work)
-        self._jobs.put(job)
-        job.done.wait(max_seconds)
-        return job
-
-
-def _work_off(jobs: "SimpleQueue[_Job | None]") -> None:
-    while (job := jobs.get()) is not None:
-        try:
-            job.result = job.work()
-        except BaseException as error:  # Whatever user code raises, SystemExit too, belongs to the caller.
-            job.error = error
-        job.done.set()
-        del job  # Or the states of the last call would live until the next one.

@@ -10,6 +10,9 @@ def main() -> None:
 
         print(__version__)
         return
+    from misstep.cli.timing import begin
+
+    begin()
     from misstep.cli.app import run
 
     sys.exit(run(sys.argv[1:]))

@@ -13,8 +13,8 @@ from cyclopts import App, CycloptsError, Group
 
 from misstep import __version__
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.output import note
-from misstep.errors import MisstepError
+from misstep.cli.output import emit_json, note, say_plain
+from misstep.errors import LimitReached, MisstepError
 
 app = App(
     name="misstep",
@@ -27,8 +27,9 @@ app = App(
 )
 _GROUPS = {
     "Test a policy": ("demo", "test", "safety"),
-    "Look at what was found": ("show", "verify", "replay", "shrink"),
-    "Use the pieces alone": ("run", "fuzz", "plan", "dominance", "train", "serve"),
+    "Look at what was found": ("show", "report", "verify", "replay", "shrink", "diff"),
+    "Make policies better": ("train", "select", "retrain", "scale"),
+    "Use the pieces alone": ("run", "fuzz", "plan", "dominance", "serve"),
     "What is installed": ("doctor", "parts"),
 }
 for _order, (_title, _names) in enumerate(_GROUPS.items()):
@@ -48,6 +49,8 @@ def run(arguments: Sequence[str]) -> int:
     except CycloptsError as error:
         _complain(f"{error}\nSee `misstep --help`, or `misstep COMMAND --help` for one command.")
         return ExitCode.USAGE
+    except LimitReached as error:
+        return _limit(arguments, error.limit, str(error))
     except MisstepError as error:
         _complain(str(error))
         return ExitCode.USAGE
@@ -58,11 +61,20 @@ def run(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.NOTHING_FOUND
     except MemoryError:
-        _complain("out of memory; use a smaller task or set --memory-mb")
-        return ExitCode.USAGE
+        return _limit(arguments, "memory", "out of memory; use a smaller task or set --memory-mb")
     except Exception as error:
         return _internal_error(error)
     return int(result or 0)
+
+
+def _limit(arguments: Sequence[str], limit: str, message: str) -> int:
+    """A limit that left no result is an outcome, too."""
+    if "--json" in arguments:
+        emit_json({"outcome": "limit", "limit": limit, "warnings": [message]})
+    else:
+        say_plain("limit")
+        note(message)
+    return ExitCode.NOTHING_TESTED
 
 
 def _load_overview(arguments: Sequence[str]) -> None:

@@ -1,19 +1,27 @@
-"""The options of commands that test, made from the fields of `Config`: help and defaults stand only there."""
+"""The options of commands that test, made from the fields of `Config`, and those around tests.
+
+Help and defaults of the former stand only there.
+"""
 
 import dataclasses
 import typing
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 from cyclopts import Group, Parameter
+from cyclopts.validators import Number
 
-from misstep.config import MODEL_ONLY, TASK_ONLY, Config, read_table
+from misstep.cli.timing import left_of
+from misstep.config import MODEL_ONLY, TASK_ONLY, Config, read_around, read_table
 from misstep.errors import InputError
+from misstep.reports.rules import Rules
 
 _POSITIONAL = frozenset({"domain", "problem", "model"})
 _NAMES = {"property_name": "--property"}
 _MODELS = Group("JANI models only", sort_key=2)
 _TASKS = Group("PDDL tasks only", sort_key=1)
+_CHECKS = Group("Several problems and continuous integration", sort_key=3)
+_MOST_JOBS = 1024
 FILES = ("misstep.toml", "pyproject.toml")
 """Where options may stand; the first file of these in the current directory counts."""
 
@@ -58,11 +66,18 @@ def _shown(default: object) -> Any:
 
 
 _ALL = frozenset(field.name for field in dataclasses.fields(Config) if field.init) - _POSITIONAL
+_ASKING = frozenset("policy unit_cost recheck isolate call_seconds seconds memory_mb".split())
 TestOptions = _options_class("TestOptions", _ALL)
 FuzzOptions = _options_class(
-    "FuzzOptions", frozenset("policy pool fuzzer bias unit_cost recheck seconds seed".split())
+    "FuzzOptions",
+    frozenset(
+        "policy pool fuzzer bias unit_cost recheck isolate call_seconds seconds memory_mb seed".split()
+    ),
 )
-RunOptions = _options_class("RunOptions", frozenset("policy unit_cost recheck max_steps seconds".split()))
+RunOptions = _options_class(
+    "RunOptions",
+    frozenset("policy unit_cost recheck isolate call_seconds max_steps seconds memory_mb".split()),
+)
 SafetyOptions = _options_class("SafetyOptions", _ALL - TASK_ONLY)
 _READING = frozenset(
     "properties property_name unsafe goal constant ignore_rates integers reals keep_impossible box_points "
@@ -70,7 +85,9 @@ _READING = frozenset(
 )
 ModelOptions = _options_class("ModelOptions", _READING)
 DecideOptions = _options_class(
-    "DecideOptions", _READING | frozenset("policy decider radius horizon filter seconds memory_mb".split())
+    "DecideOptions",
+    _READING
+    | frozenset("policy isolate call_seconds decider radius horizon filter seconds memory_mb".split()),
 )
 
 
@@ -83,7 +100,10 @@ def make_config(options: Any, *, file: Path | None = None, **named: Any) -> Conf
         if (value := getattr(options, field.name)) is not None
     }
     table |= {name: value for name, value in named.items() if value is not None} | given
-    return Config.from_table(table, where="command line" if source is None else f"command line and {source}")
+    config = Config.from_table(
+        table, where="command line" if source is None else f"command line and {source}"
+    )
+    return config if config.seconds is None else config.replace(seconds=left_of(config.seconds))
 
 
 def _found() -> Path | None:
@@ -108,3 +128,83 @@ def require_policy(config: Config) -> Config:
     if not config.policy and not config.is_safety:
         raise InputError("there is no policy to test; give one with --policy NAME:VALUE, such as asnet:FILE")
     return config
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CheckOptions:
+    """As they are typed; what is not given may stand in the options file."""
+
+    jobs: Annotated[
+        int | None,
+        Parameter(
+            group=_CHECKS,
+            validator=Number(gte=1, lte=_MOST_JOBS),
+            show_default=lambda _: "1",
+            help="So many problems at the same time; the results are the same.",
+        ),
+    ] = None
+    fail_on: Annotated[
+        list[str] | None,
+        Parameter(
+            group=_CHECKS,
+            negative="",
+            help="RULE=VALUE: exit code 1 only where a rule is broken, not for every bug. Rules: max_bug_rate=0.1, "
+            "max_gap=5, new_families; may be repeated, and may stand in [misstep.fail] of the options file.",
+        ),
+    ] = None
+    junit: Annotated[
+        Path | None,
+        Parameter(group=_CHECKS, help="Also write the result as JUnit XML: one case a family of bugs."),
+    ] = None
+    corpus: Annotated[
+        Path | None,
+        Parameter(
+            group=_CHECKS,
+            help="A file of known bugs: they are tried first, new ones are added, fixed ones dropped in time.",
+        ),
+    ] = None
+
+
+Checks: TypeAlias = Annotated[CheckOptions, Parameter(name="*")]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """What is done around the tests of one command."""
+
+    jobs: int = 1
+    rules: Rules | None = None
+    """None where every bug is too much."""
+    junit: Path | None = None
+    corpus: Path | None = None
+
+
+def make_check(options: CheckOptions, *, file: Path | None) -> Check:
+    """What was typed, else what the file says."""
+    source = file or _found()
+    if source is None and options == CheckOptions():
+        return Check()
+    table: dict[str, Any] = {} if source is None else read_around(source)
+    rules = table.get("fail", {})
+    if not isinstance(rules, dict):
+        raise InputError(
+            f"{source}: `fail` should be a table, such as [misstep.fail] with max_bug_rate = 0.1"
+        )
+    jobs = options.jobs or table.get("jobs", 1)
+    if not isinstance(jobs, int) or not 1 <= jobs <= _MOST_JOBS:
+        raise InputError(f"{source}: option `jobs` is {jobs!r}; it must be a number from 1 to {_MOST_JOBS}")
+    return Check(
+        jobs=jobs,
+        rules=Rules.of(options.fail_on or (), rules) if rules or options.fail_on else None,
+        junit=options.junit or _path(table, "junit"),
+        corpus=options.corpus or _path(table, "corpus"),
+    )
+
+
+def _path(table: dict[str, Any], name: str) -> Path | None:
+    value = table.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise InputError(f"option `{name}` is {value!r}; it must be the name of a file")
+    return Path(value)

@@ -21,10 +21,14 @@ if TYPE_CHECKING:
     from misstep.record.verified import Verified
     from misstep.reports.report import Report
 
-_POLICY = "zoo:courier"
+_COURIER = "courier"
 
 
 def demo(
+    name: Annotated[
+        str, Parameter(help="Which policy of the zoo; others than courier are ASNets, such as gripper.")
+    ] = _COURIER,
+    /,
     *,
     out: Annotated[
         Path | None, Parameter(help="The record's directory; runs/demo-NUMBER by default.")
@@ -33,10 +37,12 @@ def demo(
 ) -> int:
     """Test a small trained policy on a bundled task: two vans, three parcels, roads of different length.
 
-    Finds states in which the policy does worse than is possible, shows what would be better, and checks every
-    proof again. Bugs are what a demo is for: the exit code is 0, where `misstep test` would end with 1.
+    Finds states in which the policy does worse than is possible, shows what would be better, checks every
+    proof again, and writes a report for the browser. Bugs are what a demo is for: the exit code is 0, where
+    `misstep test` would end with 1. With a name an ASNet of the zoo is tested instead, on the problem that
+    comes with it.
 
-    Example: misstep demo
+    Example: misstep demo gripper
     """
     from misstep.cli.testing import run_session
     from misstep.config import Config
@@ -45,9 +51,10 @@ def demo(
     from misstep.session import Session
 
     start = time.perf_counter()
-    record = Record.create_free(Path("runs") / "demo") if out is None else Record.create(out)
-    with as_file(files("misstep") / "bundled" / "courier") as folder:
-        config = Config(domain=folder / "domain.pddl", problem=folder / "problem.pddl", policy=_POLICY)
+    with as_file(files("misstep") / "bundled") as folder:
+        domain, problem = _files(folder, name)
+        config = Config(domain=domain, problem=problem, policy=f"zoo:{name}", unit_cost=name != _COURIER)
+        record = Record.create_free(Path("runs") / "demo") if out is None else Record.create(out)
         if not json:
             _introduce(config)
         report, interrupted = run_session(Session(config, record=record), quiet=json, silent=True)
@@ -56,29 +63,58 @@ def demo(
         return ExitCode.INTERRUPTED
     with StatusLine("checking all proofs again", quiet=json):
         checked = verify_record(record)
+    with StatusLine("writing the report", quiet=json):
+        page = report.write_html(Path(record.where) / "report.html")
     if json:
-        emit_json({**report.as_json(), "verify": checked.as_json()})
+        emit_json({**report.as_json(), "verify": checked.as_json(), "report": str(page)})
     else:
         _show_bugs(report)
-        _sum_up(report, checked)
+        _sum_up(report, checked, page)
         policy_seconds = report.finished.seconds["policy"]
         note(f"{time.perf_counter() - start:.1f} s (the policy: {policy_seconds:.1f} s)")
     return ExitCode.INTERNAL_ERROR if checked.invalid else ExitCode.NOTHING_FOUND
 
 
-def _introduce(config: "Config") -> None:
-    from misstep.record.store import read_object
+def _files(folder: Path, name: str) -> tuple[Path, Path]:
+    """Domain and problem of a policy of the zoo."""
+    from misstep.errors import InputError
+    from misstep.policies.zoo import zoo_files
 
-    zoo = files("misstep") / "bundled" / "zoo" / "courier.linear.json"
-    about = read_object(zoo.read_bytes(), "zoo:courier")["about"]
+    if name == _COURIER:
+        return folder / name / "domain.pddl", folder / name / "problem.pddl"
+    if name not in zoo_files():
+        raise InputError(f"the zoo has no policy `{name}`; there are: {', '.join(zoo_files())}")
+    return folder / "domains" / f"{name}.pddl", folder / "problems" / f"{name}.pddl"
+
+
+def _introduce(config: "Config") -> None:
     say(
-        "task      courier: two vans bring three parcels along roads of different length",
-        f"policy    {config.policy}: a linear policy that imitates optimal plans, trained on "
-        f"{about['examples']} states of {about['tasks']} random tasks",
+        *_about(config),
         f"states    {config.pool} from random walks, seed {config.seed}",
         f"oracles   {', '.join(_oracle_names(config.oracle))}: they look for something better",
         hang=10,
     )
+
+
+def _about(config: "Config") -> list[str]:
+    """What is tested."""
+    from misstep.record.store import read_object
+
+    name = config.policy.partition(":")[2]
+    if name != _COURIER:
+        assert config.domain is not None
+        first = config.domain.read_text(encoding="utf-8").partition("\n")[0].removeprefix("; ")
+        return [
+            f"task      {name}: {first}",
+            f"policy    {config.policy}: an ASNet trained on small problems",
+        ]
+    zoo = files("misstep") / "bundled" / "zoo" / "courier.linear.json"
+    about = read_object(zoo.read_bytes(), config.policy)["about"]
+    return [
+        "task      courier: two vans bring three parcels along roads of different length",
+        f"policy    {config.policy}: a linear policy that imitates optimal plans, trained on "
+        f"{about['examples']} states of {about['tasks']} random tasks",
+    ]
 
 
 def _oracle_names(texts: Sequence[str]) -> list[str]:
@@ -108,7 +144,7 @@ def _show_bugs(report: "Report") -> None:
         say_plain(*side_by_side(comparison, screen_width()))
 
 
-def _sum_up(report: "Report", checked: "Verified") -> None:
+def _sum_up(report: "Report", checked: "Verified", page: Path) -> None:
     from misstep.reports.summary import summary_lines
 
     by_search = f"; in {checked.by_search} it has to believe a search" if checked.by_search else ""
@@ -117,7 +153,7 @@ def _sum_up(report: "Report", checked: "Verified") -> None:
     for entry in checked.invalid:
         say(f"  {entry['certificate']}: {entry['reason']}")
     where = report.record.where
-    say("", f"All of it is in {where}. Try next:", f"  misstep verify {where}")
+    say("", f"All of it is in {where}. Open {page} in a browser, or try:", f"  misstep verify {where}")
     if report.families:
         bug = report.families[0].representative
         say(*(f"  misstep {command} {where} {bug}" for command in ("show", "replay", "shrink")))

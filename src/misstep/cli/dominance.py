@@ -19,6 +19,7 @@ from misstep.cli.options import (
     UnitCost,
 )
 from misstep.cli.output import emit_json, note, say_plain, warn
+from misstep.cli.timing import left_of
 from misstep.errors import LimitReached
 from misstep.loading import load_task
 from misstep.reports.status import StatusLine
@@ -61,10 +62,11 @@ def dominance(
 
     Example: misstep dominance domain.pddl problem.pddl --save task.dominance
     """
-    from misstep._core import Budget, Dominance
+    from misstep._core import Dominance
+    from misstep.budget import process_budget
     from misstep.formats import dominance as files
 
-    budget = Budget(seconds=seconds, memory_mb=memory_mb)
+    budget = process_budget(seconds=left_of(seconds), memory_mb=memory_mb)
     try:
         with StatusLine(f"translating {problem or domain}", quiet=quiet, seconds=seconds):
             task = load_task(domain, problem, unit_cost=unit_cost, budget=budget)

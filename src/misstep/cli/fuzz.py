@@ -40,14 +40,13 @@ def fuzz(
     Example: misstep fuzz domain.pddl problem.pddl --policy gnn:net.ckpt --bias detour --out pool.jsonl
     """
     from misstep.bench import set_up
-    from misstep.budget import Budget
     from misstep.record.pool_file import PoolWriter, read_made_by, read_pool
     from misstep.record.store import read_lines
 
     start = time.perf_counter()
     config = make_config(options, domain=domain, problem=problem)
     config = config.replace(policy=config.policy or _DEFAULT_POLICY)
-    budget = Budget(seconds=config.seconds)
+    budget = config.budget()
     with StatusLine(f"loading {config.subject}", quiet=quiet, seconds=config.seconds):
         bench = set_up(config, budget)
     if not quiet:

@@ -33,7 +33,8 @@ Seconds: TypeAlias = Annotated[
 MemoryMb: TypeAlias = Annotated[
     int | None,
     Parameter(
-        validator=Number(gt=0, lt=MAX_COUNT), help="Memory for stored states, in MB; no limit by default."
+        validator=Number(gt=0, lt=MAX_COUNT),
+        help="How much memory misstep may take, in MB; no limit by default.",
     ),
 ]
 Seed: TypeAlias = Annotated[
@@ -49,5 +50,10 @@ PolicyText: TypeAlias = Annotated[
     str, Parameter(help="NAME:VALUE such as asnet:FILE or heuristic:ff; `misstep parts policy` shows all.")
 ]
 Trust: TypeAlias = Annotated[
-    bool, Parameter(negative="", show_default=False, help="Run the code that a record of somebody else names; look at it first.")
+    bool,
+    Parameter(
+        negative="",
+        show_default=False,
+        help="Run the code that a record of somebody else names; look at it first.",
+    ),
 ]

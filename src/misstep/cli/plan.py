@@ -20,6 +20,7 @@ from misstep.cli.options import (
     UnitCost,
 )
 from misstep.cli.output import emit_json, note, say_plain, warn, write_plan
+from misstep.cli.timing import left_of
 from misstep.errors import LimitReached
 from misstep.explain.words import counted
 from misstep.loading import load_task
@@ -54,11 +55,11 @@ def plan(
 
     Example: misstep plan domain.pddl problem.pddl --search astar:lmcut --seconds 60
     """
-    from misstep._core import Budget
+    from misstep.budget import process_budget
     from misstep.plugins import make_part
 
     start = time.perf_counter()
-    budget = Budget(seconds=seconds, expansions=max_expansions, memory_mb=memory_mb)
+    budget = process_budget(seconds=left_of(seconds), expansions=max_expansions, memory_mb=memory_mb)
     algorithm: NativeSearch | FastDownward = make_part("search", search)
     result: SearchResult | ExternalResult | None = None
     warnings: list[str] = []

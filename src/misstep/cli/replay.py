@@ -6,8 +6,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import Json, Quiet, Trust
+from misstep.cli.options import Json, Quiet, Seconds, Trust
 from misstep.cli.output import emit_json, say, say_plain, warn
+from misstep.cli.timing import time_limit
 from misstep.reports.status import StatusLine
 
 
@@ -19,6 +20,7 @@ def replay(
     policy: Annotated[
         str | None, Parameter(help="Ask this policy instead, such as a newly trained one.")
     ] = None,
+    seconds: Seconds = None,
     trust: Trust = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -36,7 +38,10 @@ def replay(
     counts = dict.fromkeys(STATUS, 0)
     rows = []
     for folder in records_in(record):
-        with StatusLine(f"asking the policy again: {folder}", quiet=quiet):
+        with (
+            StatusLine(f"asking the policy again: {folder}", quiet=quiet, seconds=seconds),
+            time_limit(seconds),
+        ):
             again = open_replay(folder, policy=policy, trust=trust)
             certificates = again.bugs(bug)
             answers = again.ask(certificates)

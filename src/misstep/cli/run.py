@@ -46,12 +46,11 @@ def run(
     """
     from misstep.answers.guard import reason_of_run
     from misstep.bench import set_up
-    from misstep.budget import Budget
     from misstep.cli.output import write_plan
 
     start = time.perf_counter()
     config = make_config(options, domain=domain, problem=problem)
-    budget = Budget(seconds=config.seconds)
+    budget = config.budget()
     with StatusLine(f"loading {config.subject}", quiet=quiet, seconds=config.seconds) as status:
         bench = set_up(config, budget)
         if not quiet:

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from misstep.cli.config_options import SafetyOptions, make_config
+from misstep.cli.config_options import CheckOptions, Checks, SafetyOptions, make_check, make_config
 from misstep.cli.options import Json, Quiet
 from misstep.cli.safety_options import MaxExpansions, ModelFile, with_option
 from misstep.cli.test import ConfigFile, Out, Resume
@@ -16,6 +16,7 @@ def test(
     /,
     *,
     options: Annotated[Any, Parameter(name="*")] = None,
+    checks: Checks = CheckOptions(),  # noqa: B008
     depth: Annotated[
         str | None,
         Parameter(help="Look-ahead of the fuzzer: a number, or inf; as `--fuzzer greedy:depth=2`."),
@@ -34,12 +35,13 @@ def test(
 
     Example: misstep safety test model.jani --properties p.jani --policy nnet:net.jani2nnet --runs 1000
     """
+    check = make_check(checks, file=config)
     made = make_config(options or SafetyOptions(), file=config, model=model)
     if depth is not None:
         made = made.replace(fuzzer=with_option(made.fuzzer or "greedy", "depth", depth))
     if max_expansions is not None:
         made = made.replace(decider=with_option(made.decider, "max_expansions", max_expansions))
-    return run_suite(made, [], out=out, resume=resume, json=json, quiet=quiet)
+    return run_suite(made, [], check=check, out=out, resume=resume, json=json, quiet=quiet)
 
 
 test.__annotations__["options"] = Annotated[SafetyOptions | None, Parameter(name="*")]

@@ -6,8 +6,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import Json, Quiet, Trust
+from misstep.cli.options import Json, Quiet, Seconds, Trust
 from misstep.cli.output import emit_json, say, say_plain
+from misstep.cli.timing import time_limit
 from misstep.explain.words import counted
 from misstep.reports.status import StatusLine
 
@@ -17,6 +18,7 @@ def shrink(
     bug: Annotated[str, Parameter(help="The bug.")],
     /,
     *,
+    seconds: Seconds = None,
     trust: Trust = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -30,7 +32,7 @@ def shrink(
     from misstep.reports.show import show_bug
     from misstep.reports.text import screen_width
 
-    with StatusLine(f"shrinking bug {bug}", quiet=quiet):
+    with StatusLine(f"shrinking bug {bug}", quiet=quiet, seconds=seconds), time_limit(seconds):
         found = shrink_bug(open_replay(record, trust=trust, searches=True), bug)
     if json:
         emit_json(found.as_json())

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from misstep.cli.config_options import TestOptions, make_config
+from misstep.cli.config_options import CheckOptions, Checks, TestOptions, make_check, make_config
 from misstep.cli.options import Json, Quiet
 from misstep.cli.testing import run_suite
 from misstep.errors import InputError
@@ -29,6 +29,7 @@ def test(
     /,
     *problems: Annotated[Path, Parameter(help="PDDL problems, or directories of them.")],
     options: Annotated[TestOptions, Parameter(name="*")] = TestOptions(),  # noqa: B008
+    checks: Checks = CheckOptions(),  # noqa: B008
     config: ConfigFile = None,
     out: Out = None,
     resume: Resume = False,
@@ -47,5 +48,7 @@ def test(
     if resume and out is not None and task is None and config is None:
         config = out / CONFIG
     alone = problems[0] if len(problems) == 1 and not problems[0].is_dir() else None
+    check = make_check(checks, file=config)
     made = make_config(options, file=config, problem=alone, **named)
-    return run_suite(made, [] if alone else list(problems), out=out, resume=resume, json=json, quiet=quiet)
+    left = [] if alone else list(problems)
+    return run_suite(made, left, check=check, out=out, resume=resume, json=json, quiet=quiet)

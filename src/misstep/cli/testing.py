@@ -1,12 +1,16 @@
 """How the commands that test show what they do: one terminal a session, one JSON object at the end."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from misstep.cli.config_options import Check
 from misstep.cli.exit_codes import ExitCode
+from misstep.cli.known_bugs import KnownBugs
 from misstep.cli.output import emit_json, note, say
 from misstep.config import Config
 from misstep.errors import MisstepError
+from misstep.reports.junit import write_junit
 from misstep.reports.report import Report
 from misstep.reports.summary import report_json, total_json, total_table
 from misstep.reports.terminal import Terminal
@@ -16,35 +20,77 @@ from misstep.suite import Suite, expand
 
 
 def run_suite(
-    config: Config, problems: list[Path], *, out: Path | None, resume: bool, json: bool, quiet: bool
+    config: Config,
+    problems: list[Path],
+    *,
+    check: Check,
+    out: Path | None,
+    resume: bool,
+    json: bool,
+    quiet: bool,
 ) -> int:
     """Tests all problems, shows them, and returns the exit code."""
     configs = expand(config, problems)
     many = len(configs) > 1
+    suite = Suite(configs, out, resume, jobs=min(check.jobs, len(configs)))
     reports: list[Report] = []
     interrupted = False
-    for session in Suite(configs, out, resume).sessions():
+    known = None if check.corpus is None else KnownBugs(check.corpus, config, silent=json)
+    if suite.jobs > 1:
+        from misstep.cli.side_by_side import run_jobs  # other processes are seldom needed
+
+        reports, interrupted = run_jobs(suite, known=known, quiet=quiet, silent=json)
+    for session in suite.sessions() if suite.jobs == 1 else ():
         if many and not json:
-            say(*([] if not reports else [""]), f"== {session.config.subject}")
-        try:
-            report, interrupted = run_session(session, quiet=quiet, silent=json)
-        except MisstepError as error:
-            if not many:
-                session.record.discard()
-                if json:
-                    emit_json(_error_json(session, error))
-                raise
-            session.fail(error)
-            note(f"error: {error}", quiet=json)
-            report = Report(session.record, tally=session.tally)
+            introduce(session.config, is_first=not reports)
+        report, interrupted = _run_one(session, known=known, many=many, quiet=quiet, silent=json)
         reports.append(report)
         if interrupted:
             break
+    families = () if known is None else known.families
+    broken = None if check.rules is None else check.rules.broken(reports, families)
+    if known is not None:
+        known.take_over(reports)
     if json:
-        emit_json(_json(reports, many=many))
+        about = {"broken": broken, "corpus": None if known is None else known.as_json()}
+        emit_json(
+            _json(reports, many=many) | {name: value for name, value in about.items() if value is not None}
+        )
     elif many:
         say("", *total_table(reports, width=screen_width()))
-    return exit_code(reports, interrupted=interrupted)
+    if check.junit is not None:
+        write_junit(check.junit, reports, rules=check.rules, broken=broken or {}, known=families)
+    if broken and not json:
+        say(*(f"broken    {name}: {why}" for name, why in broken.items()), hang=10)
+    # Known bugs that are still there are bugs like others.
+    is_failed = (
+        (True if known is not None and known.is_any_left else None) if broken is None else bool(broken)
+    )
+    return exit_code(reports, interrupted=interrupted, is_failed=is_failed)
+
+
+def _run_one(
+    session: Session, *, known: "KnownBugs | None", many: bool, quiet: bool, silent: bool
+) -> tuple[Report, bool]:
+    """Runs a session; an error ends the problem, and everything where it is the only one."""
+    try:
+        if known is not None:
+            known.try_first(session)
+        return run_session(session, quiet=quiet, silent=silent)
+    except MisstepError as error:
+        if not many:
+            session.record.discard()
+            if silent:
+                emit_json(_error_json(session, error))
+            raise
+        session.fail(error)
+        note(f"error: {error}", quiet=silent)
+        return Report(session.record, tally=session.tally), False
+
+
+def introduce(config: Config, *, is_first: bool) -> None:
+    """The head line of one problem of several."""
+    say(*([] if is_first else [""]), f"== {config.subject}")
 
 
 def run_session(session: Session, *, quiet: bool, silent: bool) -> tuple[Report, bool]:
@@ -66,15 +112,18 @@ def run_session(session: Session, *, quiet: bool, silent: bool) -> tuple[Report,
     return report, interrupted
 
 
-def exit_code(reports: list[Report], *, interrupted: bool) -> int:
-    """As pytest would say it; a task that cannot be read matters only where nothing else can be said."""
+def exit_code(reports: Sequence[Report], *, interrupted: bool, is_failed: bool | None = None) -> int:
+    """As pytest would say it; a task that cannot be read matters only where nothing else can be said.
+
+    `is_failed` is what rules say; None where there are none, so that every bug counts.
+    """
     if interrupted:
         return ExitCode.INTERRUPTED
     found = [report.finished for report in reports]
-    if any(one.bugs for one in found):
+    if any(one.bugs for one in found) if is_failed is None else is_failed:
         return ExitCode.BUGS_FOUND
     # Runs in which the policy failed to answer test nothing.
-    failed = sum(one.extra.get("outcomes", {}).get("failed", 0) for one in found)
+    failed = sum(one.failed + one.extra.get("outcomes", {}).get("failed", 0) for one in found)
     if sum(one.tested + one.runs for one in found) - failed:
         return ExitCode.NOTHING_FOUND
     return ExitCode.USAGE if any(report.error for report in reports) else ExitCode.NOTHING_TESTED

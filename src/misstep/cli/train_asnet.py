@@ -1,7 +1,9 @@
 """`misstep train asnet`: an ASNet from scratch on tasks of one domain."""
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -14,7 +16,7 @@ from misstep.cli.output import emit_json, note, warn
 
 if TYPE_CHECKING:
     from misstep.task import Task
-    from misstep.training.asnet import Progress
+    from misstep.training.asnet import Progress, TrainingResult
     from misstep.training.asnet_config import AsnetConfig
 
 Count = Number(gt=0, lt=MAX_COUNT)
@@ -59,6 +61,29 @@ class AsnetOptions:
         return make_config(recipe, seed=seed, **given)
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class TreeOptions:
+    """Choosing the models to train on by testing them on the validation tasks, epoch by epoch."""
+
+    select: Annotated[
+        Literal["line", "line-pi-test", "tree", "tree-pi-test"] | None,
+        Parameter(
+            help="Test every model and choose which to train on: none (line), the best without or with "
+            "branching (line-pi-test, tree-pi-test), any at random (tree)."
+        ),
+    ] = None
+    inits: Annotated[int, Parameter(validator=Count, help="With --select: random initialisations.")] = 4
+    start: Annotated[int, Parameter(validator=Count, help="With --select: epochs of each before.")] = 5
+    main: Annotated[
+        int, Parameter(validator=Number(gte=0, lt=MAX_COUNT), help="With --select: epochs by choice.")
+    ] = 20
+    branches: Annotated[
+        int, Parameter(validator=Count, help="With --select: how often one model is trained on.")
+    ] = 4
+    pool: Annotated[int, Parameter(validator=Count, help="With --select: pool states of a task.")] = 50
+
+
 def train_asnet(
     domain: Annotated[Path, Parameter(help="The PDDL domain.")],
     problems: Annotated[list[Path], Parameter(help="PDDL problems to train on, or directories of them.")],
@@ -84,6 +109,7 @@ def train_asnet(
         Path | None, Parameter(help="File with teachers' answers, to be shared between trainings.")
     ] = None,
     options: AsnetOptions = AsnetOptions(),  # noqa: B008
+    tree: TreeOptions = TreeOptions(),  # noqa: B008
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
@@ -91,11 +117,9 @@ def train_asnet(
 
     Example: misstep train asnet domain.pddl train/ --validation larger/ --out ferry --seconds 600
     """
-    from misstep.training.asnet import train_asnet as learn
-
     config = options.config(recipe, seed)
     _check_writable(out)
-    result = learn(
+    result = _learner(tree, seed)(
         _load(domain, problems),
         _load(domain, validation or []),
         config,
@@ -112,6 +136,25 @@ def train_asnet(
     note(f"solves {result.solved} {'validation' if validation else 'training'} tasks", quiet=quiet)
     print(f"asnet:{result.final}")
     return ExitCode.NOTHING_FOUND
+
+
+def _learner(options: TreeOptions, seed: int) -> "Callable[..., TrainingResult]":
+    """Training straight on, or with the choices of Algorithm 2."""
+    from misstep.training.asnet import train_asnet as learn
+
+    if options.select is None:
+        return learn
+    from misstep.training.examiner import ExamConfig
+    from misstep.training.tree import TreeConfig, train_tree
+
+    tree = TreeConfig(
+        mode=options.select,
+        inits=options.inits,
+        start=options.start,
+        main=options.main,
+        branches=options.branches,
+    )
+    return partial(train_tree, tree=tree, exam=ExamConfig(pool=options.pool, seed=seed))
 
 
 class _Once:

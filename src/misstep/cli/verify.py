@@ -6,8 +6,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import Json, Quiet
+from misstep.cli.options import Json, Quiet, Seconds
 from misstep.cli.output import emit_json, say
+from misstep.cli.timing import time_limit
 from misstep.explain.words import counted
 from misstep.reports.status import StatusLine
 
@@ -16,6 +17,7 @@ def verify(
     record: Annotated[Path, Parameter(help="The directory of a record, or of several.")],
     /,
     *,
+    seconds: Seconds = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
@@ -26,7 +28,10 @@ def verify(
     """
     from misstep.record.verify import verify_all
 
-    with StatusLine(f"checking the certificates of {record}", quiet=quiet):
+    with (
+        StatusLine(f"checking the certificates of {record}", quiet=quiet, seconds=seconds),
+        time_limit(seconds),
+    ):
         found = verify_all(record)
     if json:
         emit_json(found.as_json())

@@ -1,1 +1,1 @@
-"""The papers' tables and figures."""
+"""Whole experiments: the papers' tables and figures, scaling statements."""

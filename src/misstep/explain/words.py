@@ -1,4 +1,7 @@
-"""Words for people: what a policy does whose run ends in a certain way."""
+"""Words for people: what a policy does whose run ends in a certain way, limits, counts and rates."""
+
+import math
+from collections.abc import Callable
 
 _DOES = {
     "solved": "reaches the goal, but pays too much",
@@ -18,6 +21,7 @@ _LIMITS = {
     "effort": "effort is spent",
     "exhausted": "no new states for long",
     "policy": "the policy failed too often",
+    "until-width": "the rate is known closely enough",
 }
 
 
@@ -33,6 +37,26 @@ def limit_words(limit: str) -> str:
     return {"": said, "fuzz": f"fuzzing: {said}", "translate": f"loading: {said}"}.get(
         where, f"{where}: {said}"
     )
+
+
+def rate_words(rate: tuple[float, float], confidence: float, *, things: str, are: str) -> str:
+    """A rate in words, rounded so that it is never said to be known better than it is."""
+    (lo, hi), sure = rate, f"with {percent(confidence, math.floor)} confidence"
+    most = percent(hi, math.ceil)
+    if lo == 0:
+        return f"at most {most} of such {things} are {are}, {sure}" if hi < 1 else "nothing can be said yet"
+    if hi == 1:
+        return f"at least {percent(lo, math.floor)} of such {things} are {are}, {sure}"
+    return f"between {percent(lo, math.floor)} and {most} of such {things} are {are}, {sure}"
+
+
+def percent(share: float, rounded: Callable[[float], int]) -> str:
+    """Whole percents, with a digit more where the share is small or near 1."""
+    digits = 0 if 0.1 <= share <= 0.99 else 1
+    scale = 10**digits
+    # What binary numbers cannot hold is no reason to round up.
+    found = rounded(round(share * 100 * scale, 6)) / scale
+    return f"{found:.{digits}f}".removesuffix(".0") + " %"
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from misstep._core import State, improve_plan
 from misstep.budget import Budget
@@ -45,6 +46,7 @@ class ImproveOracle:
     part: Improve
     lab: Lab
     climb: EnforcedHillClimbing | None = None
+    is_anytime: ClassVar[bool] = True
 
     def claims(self, case: Case, /) -> Iterator[Claim[State]]:
         """A better plan, where one was found."""
@@ -67,12 +69,13 @@ class ImproveOracle:
 
     def _budget(self, expansions: int) -> Budget:
         part = self.part
-        return self.lab.budget.part(
+        return self.lab.turn.part(
             seconds=part.max_seconds, expansions=expansions, memory_mb=part.max_memory_mb
         )
 
     def _max_expansions(self) -> int:
-        return int(min(self.part.max_expansions, 1 + self.part.effort // (len(self.lab.task.actions) + 1)))
+        most = min(self.part.max_expansions, self.part.effort // (len(self.lab.task.actions) + 1))
+        return 1 + int(self.lab.scale * most)
 
     def _climbed(self, case: Case) -> Iterator[Claim[State]]:
         if self.climb is None:
@@ -80,7 +83,7 @@ class ImproveOracle:
         state, task = case.state, self.lab.task
         # An expansion evaluates all successors, each in time that grows with the actions of the task.
         work = (len(task.actions) + 1) * (len(task.applicable(state)) + 1)
-        budget = self._budget(int(1 + 2 * self.part.effort // work))
+        budget = self._budget(int(1 + 2 * self.lab.scale * self.part.effort // work))
         found = self.climb.run(task, state=state, budget=budget)
         self.lab.spend(found.expanded * work)
         if found.limit is not None:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from misstep._core import Budget, State
-from misstep.claim import Claim, Found, search_claims
+from misstep.claim import Claim, Found
 from misstep.lab import Lab
 from misstep.oracle import Case
+from misstep.planners.native import AStar
 from misstep.plugins import make_part, option
 from misstep.task import Task
 
@@ -37,7 +38,7 @@ class Planner:
     def bind(self, lab: Lab, /) -> "PlannerOracle":
         """The oracle on a lab."""
         search: Search = make_part("search", self.search)
-        return PlannerOracle(self, search, lab)
+        return PlannerOracle(self, search, lab, is_anytime=self.effort is not None)
 
 
 @dataclass(frozen=True)
@@ -62,34 +63,39 @@ class PlannerOracle:
     search: Search
     lab: Lab
     name: str = "planner"
+    is_anytime: bool = False
+    """Whether its effort is counted; seconds are not, since they differ from machine to machine."""
 
     def claims(self, case: Case, /) -> Iterator[Claim[State]]:
         """The plan and the lower bound that the search found."""
         state = case.state
         # Plans that cost as much as the policy are of no interest.
         below = None if case.cost.hi == math.inf else math.ceil(case.cost.hi)
+        # What A* found out can be proven to others; all other searches have to be believed.
+        kept = {"keep_frontier": True} if isinstance(self.search, AStar) else {}
         found = self.search.run(
             self.lab.task,
             state=state,
-            budget=self.lab.budget.part(
+            budget=self.lab.turn.part(
                 seconds=self.part.max_seconds,
                 expansions=self._max_expansions(state),
                 memory_mb=self.part.max_memory_mb,
             ),
             below=below,
+            **kept,
         )
         self.lab.spend(found.expanded * self._effort(state))
         if found.limit not in (None, "bound"):
             note = getattr(found, "note", "")  # what an external planner has to say
             self.lab.limits_hit.add(f"{self.name}: {found.limit}" + (f" ({note})" if note else ""))
-        yield from search_claims(state, found, self.part.search, self.name)
+        yield from self.lab.claims_of(state, found, self.part.search, self.name)
 
     def _max_expansions(self, state: State) -> int | None:
         """The same work for large and small tasks, and the same on every machine, unlike seconds."""
         if self.part.effort is None:
             return self.part.max_expansions
         most = math.inf if self.part.max_expansions is None else self.part.max_expansions
-        return int(min(most, max(1, self.part.effort // self._effort(state))))
+        return int(min(most, max(1, self.lab.scale * self.part.effort // self._effort(state))))
 
     def _effort(self, state: State) -> float:
         """Of one expansion; landmarks are looked at only where their number counts."""

@@ -1,17 +1,17 @@
-"""`abstraction`, `dead-ends`, `greedy` and `frontier`: bounds with proofs that anybody can check."""
+"""`abstraction`, `dead-ends` and `greedy`: bounds with proofs that anybody can check."""
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar
 
-from misstep._core import Abstraction, Heuristic, SearchResult, State, search
+from misstep._core import Abstraction, Action, SearchResult, State, improve_plan, search
 from misstep.bound import Bound
 from misstep.claim import Claim, plan_claim
 from misstep.lab import Lab
 from misstep.oracle import Case
 from misstep.plugins import option
-from misstep.proof import Prover, Surrounded
+from misstep.proof import Surrounded
 
 
 @dataclass(frozen=True)
@@ -26,15 +26,19 @@ class AbstractionBound:
     name = "abstraction"
     max_states: int = option(300_000, "of one factor")
     max_transitions: int = option(10_000_000, "of one factor")
-    max_seconds: float = option(5.0, "for building one of them")
+    effort: float = option(4e6, "states and transitions of all products, for building one of them")
+    max_seconds: float = option(60.0, "for building one of them")
 
     def bind(self, lab: Lab, /) -> "BoundAbstraction":
         """The oracle on a lab; abstractions are built when they are first needed."""
-        return BoundAbstraction(self, lab)
+        oracle = BoundAbstraction(self, lab)
+        lab.lookups.append(oracle.look_up)
+        return oracle
 
     def build(self, lab: Lab, order: str) -> Abstraction:
-        """The abstraction that all oracles with the same options share."""
+        """The abstraction that all oracles with the same options share; in later rounds it may be larger."""
         share = 10 if order == ORDERS[0] else 1  # where one by one is good at all, it is small
+        scale = lab.scale / 2 ** (lab.round % 2)  # building takes time: every second round has to do
 
         def make() -> Abstraction:
             made = Abstraction(
@@ -42,13 +46,13 @@ class AbstractionBound:
                 max_states=self.max_states // share,
                 max_transitions=self.max_transitions // share,
                 order=order,
-                budget=lab.budget.part(seconds=self.max_seconds),
+                budget=lab.budget.part(seconds=self.max_seconds, share=0.1, effort=scale * self.effort),
             )
             if made.limit is not None:
                 lab.limits_hit.add(f"abstraction: {made.limit}")
             return made
 
-        return lab.shared(("abstraction", order, self), make)
+        return lab.shared(("abstraction", order, scale, self), make)
 
 
 ORDERS = ("one-by-one", "newest")
@@ -60,13 +64,22 @@ class BoundAbstraction:
 
     part: AbstractionBound
     lab: Lab
+    is_anytime: ClassVar[bool] = True
 
     def claims(self, case: Case, /) -> Iterator[Claim[State]]:
         """The distance of the state, or that it has no plan."""
         for order in ORDERS:
-            proof = _prover(self.lab).looked_up(self.part.build(self.lab, order), case.state)
+            proof = self.lab.prover.looked_up(self.part.build(self.lab, order), case.state)
             if proof is not None:
                 yield _claim(case.state, proof, self.part.name)
+
+    def look_up(self, state: State) -> Claim[State] | None:
+        """The largest distance of a state; the abstractions are those of this round."""
+        proofs = [self.lab.prover.looked_up(self.part.build(self.lab, order), state) for order in ORDERS]
+        best = max(
+            (proof for proof in proofs if proof is not None), key=lambda proof: proof.bound, default=None
+        )
+        return None if best is None else _claim(state, best, self.part.name)
 
 
 @dataclass(frozen=True)
@@ -93,9 +106,13 @@ class BoundDeadEnds:
         state = case.state
         if case.run.outcome == "solved" or self.lab.best(state).hi < math.inf:
             return
-        proof = _prover(self.lab).dead_end(state, budget=self.lab.budget.part(seconds=self.part.max_seconds))
+        proof = self.lab.prover.dead_end(state, budget=self.lab.turn.part(seconds=self.part.max_seconds))
         if proof is not None:
             yield _claim(state, proof, self.part.name)
+
+
+# Expansions that are spent on making a plan better.
+_IMPROVEMENT = 1_000
 
 
 @dataclass(frozen=True)
@@ -118,114 +135,49 @@ class BoundGreedy:
 
     part: Greedy
     lab: Lab
+    is_anytime: ClassVar[bool] = True
 
     def claims(self, case: Case, /) -> Iterator[Claim[State]]:
         """A plan, or that there is none. States that the policy solves are not looked at."""
         state = case.state
         if case.run.outcome == "solved" or self.lab.best(state).hi < math.inf:
             return
-        proof = _prover(self.lab).known_dead_end(state)
+        proof = self.lab.prover.known_dead_end(state)
         if proof is None:
             found = self._search("lazy:ff", state)
             if found.outcome == "solved":
-                yield plan_claim(state, found.plan, self.part.name)
+                yield plan_claim(state, self._better(state, found.plan), self.part.name)
             if found.limit is not None:
                 self.lab.limits_hit.add(f"{self.part.name}: {found.limit}")
             if found.outcome != "unsolvable":
                 return
             # The same states again, now for the proof; both searches leave out what has no plan when relaxed.
-            proof = _prover(self.lab).frontier(self._search("astar:hmax", state))
+            proof = self.lab.prover.frontier(self._search("astar:hmax", state))
         if proof is not None:
             yield _claim(state, proof, self.part.name)
 
+    def _better(self, state: State, plan: list[Action]) -> list[Action]:
+        """The plan without its worst detours: a person is going to read it."""
+        budget = self.lab.turn.part(expansions=_IMPROVEMENT)
+        better = improve_plan(self.lab.task, state, plan, budget=budget)
+        self.lab.spend(better.expanded * (len(self.lab.task.actions) + 1))
+        return better.plan
+
     def _search(self, config: str, state: State) -> SearchResult:
-        return search(
+        work = len(self.lab.task.actions) + 1
+        found = search(
             self.lab.task,
             config,
             state=state,
-            budget=self.lab.budget.part(
-                expansions=max(1, int(self.part.effort // (len(self.lab.task.actions) + 1))),
+            budget=self.lab.turn.part(
+                expansions=max(1, int(self.lab.scale * self.part.effort // work)),
                 seconds=self.part.max_seconds,
                 memory_mb=self.part.max_memory_mb,
             ),
             keep_frontier=config.startswith("astar"),
         )
-
-
-@dataclass(frozen=True)
-class FrontierSearch:
-    """A* from the test state; what it expanded and what bounds the rest proves that nothing is cheaper."""
-
-    name = "frontier"
-    heuristic: Literal["lmcut", "abstraction", "both"] = option("lmcut", "guides the search")
-    effort: float = option(5e6, "expansions times branching, actions and landmarks of the state")
-    max_expansions: int | None = option(None, "of one search")
-    max_seconds: float = option(60.0, "for one state")
-    max_memory_mb: int = option(4096, "for one search")
-
-    def bind(self, lab: Lab, /) -> "BoundFrontierSearch":
-        """The oracle on a lab."""
-        return BoundFrontierSearch(self, lab)
-
-
-@dataclass(frozen=True, slots=True)
-class BoundFrontierSearch:
-    """The oracle at work."""
-
-    part: FrontierSearch
-    lab: Lab
-
-    def claims(self, case: Case, /) -> Iterator[Claim[State]]:
-        """A plan, or that no plan is cheaper than what the policy does; nothing where the effort is spent."""
-        state = case.state
-        is_lmcut = self.part.heuristic == "lmcut"
-        abstraction = None if is_lmcut else AbstractionBound().build(self.lab, ORDERS[-1])
-        found = search(
-            self.lab.task,
-            "astar",
-            state=state,
-            heuristic=self._heuristic(abstraction),
-            budget=self.lab.budget.part(
-                expansions=self._max_expansions(state),
-                seconds=self.part.max_seconds,
-                memory_mb=self.part.max_memory_mb,
-            ),
-            # Plans that cost as much as the policy are of no interest.
-            below=None if case.cost.hi == math.inf else math.ceil(case.cost.hi),
-            keep_frontier=True,
-        )
-        if found.limit not in (None, "bound"):
-            self.lab.limits_hit.add(f"{self.part.name}: {found.limit}")
-        if found.outcome == "solved":
-            yield plan_claim(state, found.plan, self.part.name)
-        if found.lower_bound >= case.cost.hi:
-            proof = _prover(self.lab).frontier(found, abstraction=abstraction)
-            if proof is None:
-                self.lab.limits_hit.add(f"{self.part.name}: memory (the proof is too large)")
-            else:
-                yield _claim(state, proof, self.part.name)
-
-    def _heuristic(self, abstraction: Abstraction | None) -> Heuristic:
-        def make() -> Heuristic:
-            if abstraction is None:
-                return Heuristic(self.lab.task, "lmcut")
-            return abstraction.heuristic("lmcut" if self.part.heuristic == "both" else None)
-
-        return self.lab.shared(("heuristic of frontiers", self.part.heuristic), make)
-
-    def _max_expansions(self, state: State) -> int:
-        """The same work for large and small tasks, and the same on every machine, unlike seconds."""
-        most = math.inf if self.part.max_expansions is None else self.part.max_expansions
-        if self.part.heuristic == "abstraction":  # a lookup is far cheaper than landmarks
-            effort = float(len(self.lab.task.applicable(state)) + 1)
-        else:
-            effort = self.lab.expansion_effort(state)
-        return int(min(most, max(1, self.part.effort // effort)))
-
-
-def _prover(lab: Lab) -> Prover:
-    """What all oracles of a lab prove with, so that functions are written once."""
-    return lab.shared("prover", lambda: Prover(lab.task))
+        self.lab.spend(found.expanded * work)
+        return found
 
 
 def _claim(state: State, proof: Surrounded, oracle: str) -> Claim[State]:

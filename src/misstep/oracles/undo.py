@@ -74,14 +74,14 @@ class UndoOracle:
         used = self.lab.shared("used facts", lambda: _used_facts(task))
         goal = {variable: value for variable, value in enumerate(start.values) if (variable, value) in used}
         towards = Task(with_goal(task.sas, goal))
-        budget = self.lab.budget.part(seconds=self.part.max_seconds, expansions=self.part.max_return)
+        budget = self.lab.turn.part(seconds=self.part.max_seconds, expansions=self.part.max_return)
         found = GreedyBestFirst().run(towards, state=towards.state_from_values(end.values), budget=budget)
         return [task.actions[a.index] for a in found.plan] if found.outcome == "solved" else None
 
     def _plan(self, entry: PoolEntry) -> tuple[Action, ...] | None:
         plan = self.lab.plan(entry.state)
         if plan is None and entry.parent is None:
-            budget = self.lab.budget.part(seconds=self.part.max_seconds, expansions=self.part.max_expansions)
+            budget = self.lab.turn.part(seconds=self.part.max_seconds, expansions=self.part.max_expansions)
             found = GreedyBestFirst().run(self.lab.task, state=entry.state, budget=budget)
             if found.outcome == "solved":
                 self.lab.enter(plan_claim(entry.state, found.plan, self.part.name))

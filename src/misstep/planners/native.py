@@ -24,12 +24,22 @@ class NativeSearch:
         budget: _core.Budget | None = None,
         seed: int | None = None,
         below: int | None = None,
+        keep_frontier: bool = False,
     ) -> _core.SearchResult:
         """Searches from `state`, or from the initial state. Same seed, same result.
 
-        An optimal search ends with the limit `bound` as soon as no plan can cost less than `below`.
+        An optimal search ends with the limit `bound` as soon as no plan can cost less than `below`. With
+        `keep_frontier` its result says why its lower bound holds.
         """
-        return _core.search(task, str(self), state=state, budget=budget, seed=seed, below=below)
+        return _core.search(
+            task,
+            str(self),
+            state=state,
+            budget=budget,
+            seed=seed,
+            below=below,
+            keep_frontier=keep_frontier,
+        )
 
     def __str__(self) -> str:
         return f"{self.name}:{self.heuristic}"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ class Onnx:
     several outputs the one called `logits` is taken. Needs `pip install "misstep[onnx]"`.
     """
 
+    isolate: ClassVar[bool] = True
     file: Path = field(metadata={"help": "the model, .onnx"})
 
     def bind(self, task: Task, /) -> "OnnxPolicy":

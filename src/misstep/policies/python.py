@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from misstep._core import NativePolicy
 from misstep.errors import InputError, PolicyError
@@ -38,6 +38,8 @@ class Python:
     With `argmax` its answers are probabilities, {action or name: probability}, and the likeliest counts.
     """
 
+    isolate: ClassVar[bool] = True
+    """Anything may happen in there."""
     target: str = field(metadata={"help": "MODULE:NAME or path/to/file.py:NAME"})
     argmax: bool = option(False, "the answers are probabilities: test the likeliest action")
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ class Torch:
     shapes come as `onnx:FILE`, or with a few lines of your own as `python:FILE.py:NAME`.
     """
 
+    isolate: ClassVar[bool] = True
     file: Path = field(metadata={"help": "the weights, .safetensors or .pt"})
     activation: Activation | None = option(None, "between the layers; none: the file names it")
 

@@ -48,9 +48,11 @@ class PoolWriter:
         self, path: Path, *, made_by: Mapping[str, object], keep: int = 0, resume: bool = False
     ) -> None:
         try:
+            self._log = Log(path, exclusive=not keep and not resume)
+            if not self._log.lock():
+                raise InputError(f"{path}: somebody else is writing this pool; choose another --out")
             if keep or resume:
                 cut_lines(path, keep=keep)
-            self._log = Log(path, exclusive=not keep and not resume)
         except FileExistsError:
             raise InputError(f"{path} exists; continue it with --resume or choose another --out") from None
         except OSError as error:

@@ -19,10 +19,10 @@ from typing import Any
 
 from misstep.config import Config
 from misstep.errors import InputError
-from misstep.events import Event, Judged, from_json, timeless
+from misstep.events import Event, Finished, Judged, from_json, timeless
 from misstep.judge import Verdict
 from misstep.record.origin import origin
-from misstep.record.store import DirectoryStore, MemoryStore, Store, free_directory, read_object
+from misstep.record.store import DISK, DirectoryStore, Disk, MemoryStore, Store, free_directory, read_object
 from misstep.support.plain import to_plain
 
 TASK, DOMAIN, PROBLEM, MODEL, CONFIG, ENVIRONMENT, EVENTS, POOL, ANSWERS, BUGS, CLEARED, EVIDENCE = (
@@ -70,9 +70,10 @@ class Record:
         return cls(MemoryStore())
 
     @classmethod
-    def create(cls, path: Path) -> "Record":
+    def create(cls, path: Path, *, disk: Disk = DISK) -> "Record":
         """A new record in a directory."""
-        return cls(DirectoryStore.create(path, marker=EVENTS))
+        others = (CONFIG, POOL, ANSWERS, BUGS, CLEARED, EVIDENCE)
+        return cls(DirectoryStore.create(path, marker=EVENTS, others=others, disk=disk))
 
     @classmethod
     def create_free(cls, base: Path) -> "Record":
@@ -112,9 +113,11 @@ class Record:
             "origin": origin(config),
             **environment,
         }
+        self.store.lock(EVENTS)
         for name, text in files.items():
             self.store.write(name, text)
         self.store.write(CONFIG, config)
+        self.store.sync(at_once=True)  # who finds the environment finds all of it
         self.store.write(ENVIRONMENT, json.dumps(about) + "\n")
 
     def check_same(self, config: Config, digests: Mapping[str, str]) -> None:
@@ -126,7 +129,7 @@ class Record:
         if any(environment.get(name) != value for name, value in digests.items()):
             raise InputError(f"{self.where}: what was tested has changed; start a new record")
         now, old = config.as_table(), before.as_table()
-        for name in sorted({*now, *old} - {"seconds", "memory_mb"}):
+        for name in sorted({*now, *old} - {"seconds", "memory_mb", "isolate", "call_seconds"}):
             if now.get(name) != old.get(name):
                 raise InputError(
                     f"{self.where}: the test was begun with {name} = {old.get(name)}, not {now.get(name)}; "
@@ -135,6 +138,7 @@ class Record:
 
     def resume(self) -> None:
         """Gets ready to go on: what is there already is repeated, not written again."""
+        self.store.lock(EVENTS)
         self._repeated = deque(self.store.lines(EVENTS))
         self.answers = deque(self.store.lines(ANSWERS))
         self.store.cut(EVENTS, len(self._repeated))
@@ -150,6 +154,7 @@ class Record:
             self._log_again(line)
         else:
             self.store.append(EVENTS, line)
+        self.store.sync(at_once=isinstance(event, Finished))
 
     def _log_again(self, line: dict[str, Any]) -> None:
         """Compares an event with the one that the log has in its place, as long as it has one."""
@@ -188,7 +193,7 @@ class Record:
         for answer in answers:
             store.append(ANSWERS, answer)
         if certificate is not None and is_bug:
-            store.write(f"{BUGS}/{event.id}.json", json.dumps(certificate, indent=1) + "\n")
+            store.write(f"{BUGS}/{event.id}.json", json.dumps(certificate, indent=1) + "\n", wait=False)
         elif certificate is not None and is_known:
             self._append_once(CLEARED, certificate)
         elif certificate is not None:
@@ -197,6 +202,12 @@ class Record:
             self._log_again(line)
         else:
             store.append(EVENTS, line)
+        store.sync()
+
+    def keep(self, answers: Sequence[Mapping[str, Any]]) -> None:
+        """Writes what oracles said, for a test that goes on later."""
+        for answer in answers:
+            self.store.append(ANSWERS, answer)
 
     def bug(self, name: str, certificate: Mapping[str, Any]) -> None:
         """Writes the certificate of a bug."""
@@ -274,6 +285,18 @@ class Record:
     def close(self) -> None:
         """Closes the store."""
         self.store.close()
+
+
+def open_record(path: Path, *, is_free: bool, resume: bool) -> tuple[Record, bool]:
+    """The record of a test that begins: a new one there, or in a free directory whose name begins so, or the
+    one to be resumed; and whether there is anything to resume."""
+    if is_free:
+        return Record.create_free(path), False
+    if resume and (path / ENVIRONMENT).is_file():
+        return Record.open(path), True
+    if resume and (path / EVENTS).is_file():  # killed before it had begun: begin now
+        return Record(DirectoryStore(path)), False
+    return Record.create(path), False
 
 
 def records_in(folder: Path) -> list[Path]:

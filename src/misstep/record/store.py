@@ -3,20 +3,27 @@
 Here are the only reader and the only writer of files with one JSON object a line.
 """
 
+import contextlib
+import fcntl
 import json
 import os
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 from misstep.errors import InputError
 
+# What was reported longer ago than this is on the disk itself: it survives a power failure, too.
+_SYNC_SECONDS = 0.5
+
 
 class Store(Protocol):
     """Named files of two kinds: logs, which only grow line by line, and texts, which are written at once.
 
     What a method was given is safe when it returns: with a directory that means that the operating system has
-    it, so a process that is killed loses nothing.
+    it, so a process that is killed loses nothing. `sync` waits for the disk, so that a power failure loses
+    nothing either.
     """
 
     @property
@@ -36,8 +43,8 @@ class Store(Protocol):
         """Drops all lines of a log after the first `keep`, and a last line that was cut off."""
         ...
 
-    def write(self, name: str, text: str) -> None:
-        """Writes a text, complete or not at all."""
+    def write(self, name: str, text: str, *, wait: bool = True) -> None:
+        """Writes a text, complete or not at all; `wait` for the disk now, or leave that to `sync`."""
         ...
 
     def read(self, name: str) -> str | None:
@@ -46,6 +53,14 @@ class Store(Protocol):
 
     def names(self, folder: str) -> list[str]:
         """The texts `folder/NAME`, without the folder, in order of length and letters."""
+        ...
+
+    def lock(self, log: str) -> None:
+        """Makes sure that nobody else writes here until `close`; InputError where somebody does."""
+        ...
+
+    def sync(self, *, at_once: bool = False) -> None:
+        """Waits until the disk has all of it, unless it did so a moment ago."""
         ...
 
     def close(self) -> None:
@@ -75,7 +90,7 @@ class MemoryStore:
         if log in self._logs:
             del self._logs[log][keep:]
 
-    def write(self, name: str, text: str) -> None:
+    def write(self, name: str, text: str, *, wait: bool = True) -> None:
         """Keeps a text."""
         self._texts[name] = text
 
@@ -89,6 +104,12 @@ class MemoryStore:
             name.removeprefix(f"{folder}/") for name in self._texts if name.startswith(f"{folder}/")
         )
 
+    def lock(self, log: str) -> None:
+        """Nobody else knows of it."""
+
+    def sync(self, *, at_once: bool = False) -> None:
+        """There is no disk."""
+
     def close(self) -> None:
         """Nothing was lent."""
 
@@ -101,37 +122,139 @@ class MemoryStore:
                 other.append(log, line)
 
 
+class Disk:
+    """The disk as stores see it: the few operations that can fail. All raise OSError; tests let them fail."""
+
+    def open_log(self, path: Path, *, exclusive: bool) -> int:
+        """Opens a file for appending; `exclusive`: FileExistsError where it is there already."""
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | (os.O_EXCL if exclusive else 0)
+        return os.open(path, flags, 0o666)
+
+    def append(self, descriptor: int, data: bytes) -> None:
+        """Appends bytes, all or none of them."""
+        before = os.fstat(descriptor).st_size
+        try:
+            written = self.put(descriptor, data)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.ftruncate(descriptor, before)
+            raise
+        if written != len(data):
+            os.ftruncate(descriptor, before)
+            raise OSError(28, "no space left on the device")
+
+    def put(self, descriptor: int, data: bytes) -> int:
+        """Writes what fits; how much that was."""
+        return os.write(descriptor, data)
+
+    def write(self, path: Path, data: bytes, *, wait: bool = True) -> None:
+        """Writes a file beside its place, waits for the disk, and moves it there."""
+        draft = path.with_name(f".{path.name}.part")
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        try:
+            try:
+                left = memoryview(data)
+                while left:
+                    left = left[self.put(descriptor, bytes(left)) :]
+                if wait:
+                    self.sync(descriptor)
+            finally:
+                os.close(descriptor)
+            self.move(draft, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                draft.unlink()
+            raise
+
+    def move(self, draft: Path, path: Path) -> None:
+        """Puts a file in its place."""
+        draft.replace(path)
+
+    def truncate(self, path: Path, size: int) -> None:
+        """Cuts the end of a file off."""
+        os.truncate(path, size)
+
+    def sync(self, descriptor: int) -> None:
+        """Waits until the disk has what was written."""
+        os.fsync(descriptor)
+
+    def sync_path(self, path: Path) -> None:
+        """Waits until the disk has a file, or knows which files are in a directory."""
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def lock(self, descriptor: int) -> bool:
+        """Whether no other process has locked the file; it is ours then, until we close it or end."""
+        about = os.fstat(descriptor)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            # A test that was stopped, but not closed, in this very process.
+            return (about.st_dev, about.st_ino) in _OURS.values()
+        except OSError:  # Some network file systems know no locks.
+            return True
+        _OURS[descriptor] = (about.st_dev, about.st_ino)
+        return True
+
+    def close(self, descriptor: int) -> None:
+        """Closes a file."""
+        _OURS.pop(descriptor, None)
+        os.close(descriptor)
+
+
+_OURS: dict[int, tuple[int, int]] = {}
+"""The files that this process has locked, by descriptor."""
+DISK = Disk()
+
+
 class DirectoryStore:
     """A directory. `create` makes a new one; the constructor reads or continues an old one."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, disk: Disk = DISK) -> None:
         self.path = path
         self.where = str(path)
+        self._disk = disk
         self._logs: dict[str, Log] = {}
+        self._new: dict[Path, None] = {}
+        """Files that the disk may not have, and directories with such files."""
+        self._synced = time.monotonic()
 
     @classmethod
-    def create(cls, path: Path, *, marker: str) -> "DirectoryStore":
-        """A new store; the log `marker` is created exclusively, so that no two tests share a directory."""
-        store = cls(path)
+    def create(
+        cls, path: Path, *, marker: str, others: Iterable[str] = (), disk: Disk = DISK
+    ) -> "DirectoryStore":
+        """A new store; the log `marker` is created exclusively, so that no two tests share a directory.
+
+        `others` are names that must not be there: what is left of another record would become part of it.
+        """
+        store = cls(path, disk=disk)
         try:
             path.mkdir(parents=True, exist_ok=True)
-            store._logs[marker] = Log(path / marker, exclusive=True)
-        except FileExistsError:
-            raise InputError(
-                f"{path}: there is a record already; continue it with --resume, or choose another --out"
-            ) from None
-        except OSError as error:
-            raise InputError(f"{path}: cannot write there: {error.strerror}; choose another --out") from None
+            if left := [name for name in others if (path / name).exists() and not (path / marker).exists()]:
+                raise InputError(f"{path}: there is {left[0]} of another record; choose another --out")
+            store._logs[marker] = Log(path / marker, exclusive=True, disk=disk)
+            store.lock(marker)
+            disk.sync_path(path)  # nothing is there before the marker is
+        except BaseException as error:
+            for log in store._logs.values():
+                log.close()
+            if isinstance(error, FileExistsError):
+                raise InputError(
+                    f"{path}: there is a record already; continue it with --resume, or choose another --out"
+                ) from None
+            if isinstance(error, OSError):
+                raise InputError(
+                    f"{path}: cannot write there: {error.strerror}; choose another --out"
+                ) from None
+            raise
         return store
 
     def append(self, log: str, line: Mapping[str, object]) -> None:
         """Appends a line."""
-        if log not in self._logs:
-            try:
-                self._logs[log] = Log(self.path / log)
-            except OSError as error:
-                raise cannot_write(self.path / log, error) from None
-        self._logs[log].append(line)
+        self._log(log).append(line)
 
     def lines(self, log: str) -> list[dict[str, Any]]:
         """The lines of a log; a last line that was cut off is left out. InputError names a damaged one."""
@@ -139,11 +262,15 @@ class DirectoryStore:
 
     def cut(self, log: str, keep: int) -> None:
         """Drops the lines after the first `keep`."""
-        cut_lines(self.path / log, keep=keep)
+        cut_lines(self.path / log, keep=keep, disk=self._disk)
 
-    def write(self, name: str, text: str) -> None:
+    def write(self, name: str, text: str, *, wait: bool = True) -> None:
         """Writes a text beside its place and moves it there."""
-        write_whole(self.path / name, text)
+        path = self.path / name
+        write_whole(path, text, disk=self._disk, wait=wait)
+        if not wait:
+            self._new[path] = None
+        self._new |= dict.fromkeys([path.parent, self.path])
 
     def read(self, name: str) -> str | None:
         """A text."""
@@ -164,36 +291,84 @@ class DirectoryStore:
             return []
         return _ordered(path.name for path in inside.glob("*.json") if not path.name.startswith("."))
 
+    def lock(self, log: str) -> None:
+        """Locks a log; the lock goes with the process, however it ends."""
+        if not self._log(log).lock():
+            raise InputError(
+                f"{self.path}: another test is writing this record just now; wait for it, or choose another --out"
+            )
+
+    def sync(self, *, at_once: bool = False) -> None:
+        """The log that was begun first comes last: what events report is there before them."""
+        if not at_once and time.monotonic() - self._synced < _SYNC_SECONDS:
+            return
+        try:
+            # Files come before their directory.
+            for path in sorted(self._new, key=lambda path: -len(path.parts)):
+                self._disk.sync_path(path)
+                del self._new[path]
+        except OSError as error:
+            raise cannot_write(self.path, error) from None
+        for log in reversed(self._logs.values()):
+            log.sync()
+        self._synced = time.monotonic()
+
     def close(self) -> None:
-        """Closes the logs."""
-        while self._logs:
-            self._logs.popitem()[1].close()
+        """Waits for the disk and closes the logs."""
+        try:
+            if self._logs:
+                self.sync(at_once=True)
+        finally:
+            while self._logs:
+                self._logs.popitem()[1].close()
+
+    def _log(self, name: str) -> "Log":
+        if name not in self._logs:
+            try:
+                self._logs[name] = Log(self.path / name, disk=self._disk)
+                self._new[self.path] = None
+            except OSError as error:
+                raise cannot_write(self.path / name, error) from None
+        return self._logs[name]
 
 
 class Log:
     """A file that grows line by line; what `append` was given survives a killed process."""
 
-    def __init__(self, path: Path, *, exclusive: bool = False) -> None:
+    def __init__(self, path: Path, *, exclusive: bool = False, disk: Disk = DISK) -> None:
         self.path = path
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | (os.O_EXCL if exclusive else 0)
-        self._descriptor: int | None = os.open(path, flags, 0o666)
+        self._disk = disk
+        self._is_synced = True
+        self._descriptor: int | None = disk.open_log(path, exclusive=exclusive)
 
     def append(self, line: Mapping[str, object]) -> None:
         """Appends a line, whole or not at all: where the disk is full nothing of it is left."""
         assert self._descriptor is not None, "the log is closed"
-        data = json.dumps(line).encode() + b"\n"
         try:
-            before = os.fstat(self._descriptor).st_size
-            if os.write(self._descriptor, data) != len(data):
-                os.ftruncate(self._descriptor, before)
-                raise OSError(28, "no space left on the device")
+            self._disk.append(self._descriptor, json.dumps(line).encode() + b"\n")
         except OSError as error:
             raise cannot_write(self.path, error) from None
+        self._is_synced = False
+
+    def lock(self) -> bool:
+        """Whether nobody else has locked the file; it is ours then."""
+        assert self._descriptor is not None, "the log is closed"
+        return self._disk.lock(self._descriptor)
+
+    def sync(self) -> None:
+        """Waits until the disk has it."""
+        if self._descriptor is None or self._is_synced:
+            return
+        try:
+            self._disk.sync(self._descriptor)
+        except OSError as error:
+            raise cannot_write(self.path, error) from None
+        self._is_synced = True
 
     def close(self) -> None:
         """Closes the file."""
         if self._descriptor is not None:
-            os.close(self._descriptor)
+            self._disk.close(self._descriptor)
             self._descriptor = None
 
 
@@ -213,7 +388,7 @@ def read_lines(path: Path, *, missing_is_empty: bool = False) -> list[dict[str, 
     ]
 
 
-def cut_lines(path: Path, *, keep: int) -> None:
+def cut_lines(path: Path, *, keep: int, disk: Disk = DISK) -> None:
     """Drops all lines after the first `keep`, and a last line that was cut off."""
     try:
         data = path.read_bytes()
@@ -221,7 +396,7 @@ def cut_lines(path: Path, *, keep: int) -> None:
         for _ in range(keep):
             end = data.index(b"\n", end) + 1
         if end < len(data):
-            os.truncate(path, end)
+            disk.truncate(path, end)
     except FileNotFoundError:
         return
     except OSError as error:
@@ -246,13 +421,11 @@ def cannot_write(path: Path, error: OSError) -> InputError:
     return InputError(f"{path}: cannot write: {error.strerror}; all that was reported before is saved")
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Writes a file so that it is there complete or not at all."""
-    draft = path.with_name(f".{path.name}.part")
+def write_whole(path: Path, text: str, *, disk: Disk = DISK, wait: bool = True) -> None:
+    """Writes a file so that it is there complete or not at all, whatever fails, the power included."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
+        disk.write(path, text.encode(), wait=wait)
     except OSError as error:
         raise cannot_write(path, error) from None
 

@@ -86,7 +86,7 @@ def _beside(entry: Entry, last: Mapping[str, Mapping[str, Any]], *, is_over: boo
     if event.get("steps") != len(run["actions"]):
         yield f"{entry.name}: the log counts other steps"
     fault = entry.fields["fault"]
-    told = None if fault is None else {name: fault[name] for name in ("step", "action", "better")}
+    told = None if fault is None else {name: fault[name] for name in ("step", "until", "action", "better")}
     if event.get("fault") != told:
         yield f"{entry.name}: the log has another decision at fault"
 

@@ -42,8 +42,11 @@ class Row:
 
 
 def side_by_side(comparison: Comparison, width: int) -> list[str]:
-    """Both courses in at most `width` columns: `>` marks the misstep, `+ | +` the steps of a loop."""
-    left, right = _policy_cells(comparison), _better_cells(comparison.better)
+    """Both courses in at most `width` columns.
+
+    `>` marks the misstep, or all steps that it may be; `+ | +` marks the steps of a loop.
+    """
+    left, right = policy_cells(comparison), better_cells(comparison.better)
     if width < _TWO_COLUMNS:
         return _stacked(comparison, left, right, width)
     rows = [
@@ -53,7 +56,8 @@ def side_by_side(comparison: Comparison, width: int) -> list[str]:
     return _drawn(comparison, rows, width)
 
 
-def _policy_cells(comparison: Comparison) -> list[Cell]:
+def policy_cells(comparison: Comparison) -> list[Cell]:
+    """The policy's steps, and how its run ends."""
     course, outcome = comparison.policy, comparison.outcome
     cells = _steps(course)
     if outcome == "solved":
@@ -66,7 +70,8 @@ def _policy_cells(comparison: Comparison) -> list[Cell]:
     return [*cells, Cell(_ENDS.get(outcome, outcome))]
 
 
-def _better_cells(course: Course) -> list[Cell]:
+def better_cells(course: Course) -> list[Cell]:
+    """The steps of the better way, and its end."""
     return [*_steps(course), Cell(f"goal reached at cost {course.cost}")]
 
 
@@ -76,7 +81,8 @@ def _steps(course: Course) -> list[Cell]:
 
 def _marks(comparison: Comparison, at: int) -> str:
     """The loop's bracket and the mark of the misstep; without a loop there is no room for a bracket."""
-    misstep = ">" if at == comparison.step else " "
+    step, until = comparison.step, comparison.until
+    misstep = ">" if step is not None and until is not None and step <= at < until else " "
     first, last = comparison.back_to, len(comparison.policy.actions) - 1
     if first is None:
         return misstep

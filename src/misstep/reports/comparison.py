@@ -43,6 +43,8 @@ class Comparison:
     """The policy's last answer, where it ended the run because it was no applicable action."""
     step: int | None
     """The actions before the decision that is proven to be wrong; None where none is."""
+    until: int | None
+    """Where that could not be told, one of the decisions from `step` to before this one is wrong."""
     back_to: int | None
     """Of a loop: the actions before the state that the last action leads back to."""
     enough: int
@@ -54,9 +56,16 @@ class Comparison:
         return self.policy.cost if self.outcome == "solved" else None
 
     @property
+    def is_single(self) -> bool:
+        """Whether one decision is proven to be wrong, and not just one of several."""
+        return self.step is not None and self.until == self.step + 1
+
+    @property
     def differences(self) -> tuple[list[str], list[str]] | None:
         """Facts that hold only after the policy's wrong decision, and only after the better one."""
-        if self.step is None or self.step + 1 >= min(len(self.policy.states), len(self.better.states)):
+        if self.step is None or not self.is_single:
+            return None
+        if self.step + 1 >= min(len(self.policy.states), len(self.better.states)):
             return None
         one, other = self.policy.states[self.step + 1].facts, self.better.states[self.step + 1].facts
         return sorted(set(one) - set(other)), sorted(set(other) - set(one))
@@ -85,6 +94,7 @@ class Comparison:
             "better_course": self.better.as_json(),
             "better_cost": self.better.cost,
             "misstep": self.step,
+            "misstep_until": self.until,
             "loop_from": self.back_to,
             "only_after_policy": None if differences is None else differences[0],
             "only_after_better": None if differences is None else differences[1],
@@ -108,6 +118,7 @@ def compare(task: Task, certificate: dict[str, Any]) -> Comparison:
             better=follow(task, start, aligned, where=where),
             answer=run.get("answer"),
             step=step,
+            until=None if fault is None else int(fault["until"]),
             back_to=_back_to(policy) if run["outcome"] == "loop" else None,
             enough=follow(task, start, plan, where=where).cost,
         )

@@ -13,6 +13,7 @@ from misstep.record.record import EVENTS, Record
 from misstep.record.store import DirectoryStore, MemoryStore
 from misstep.reports.show import bug_json, show_bug
 from misstep.reports.text import USUAL_WIDTH
+from misstep.statistics import Interval, confidence_below, rate_bounds
 from misstep.support.extras import require_extra
 from misstep.tally import Tally
 
@@ -117,6 +118,27 @@ class Report:
         return self.finished.failed
 
     @property
+    def bug_rate(self) -> Interval:
+        """Between which the share of bugs among such states lies (of a model: that of unsafe runs).
+
+        It holds with the confidence that the test was asked for; `confidence_below` answers the other way round.
+        """
+        rate = self.finished.bug_rate
+        return rate_bounds(*self.counts()) if rate is None else Interval(*rate)
+
+    def confidence_below(self, rate: float) -> float:
+        """With what confidence the rate is below this one."""
+        return confidence_below(rate, *self.counts(), effective=self.finished.effective)
+
+    def counts(self) -> tuple[int, int, int]:
+        """Of what the rate is about: bugs, cleared and unknown states; unsafe, other and failed runs."""
+        found = self.finished
+        if not self.is_safety:
+            return found.bugs, found.cleared, found.unknown
+        failed = found.extra.get("outcomes", {}).get("failed", 0)
+        return found.unsafe_runs, found.runs - found.unsafe_runs - failed, failed
+
+    @property
     def families(self) -> tuple[Family, ...]:
         """Bugs in which the same goes wrong, large families first."""
         return self.finished.families
@@ -160,6 +182,14 @@ class Report:
             target.close()
         return path
 
+    def write_html(self, file: str | Path) -> Path:
+        """Writes a page for the browser, as `misstep report` does."""
+        from misstep.reports.html.page import make_page, write_page
+
+        path = Path(file)
+        write_page(path, make_page([self]))
+        return path
+
     def as_json(self) -> dict[str, Any]:
         """As `misstep test --json` prints it."""
         from misstep.reports.summary import report_json
@@ -188,6 +218,7 @@ class Report:
                 "gap_hi": event.gap.hi,
                 "oracle": event.oracle,
                 "fault_step": None if event.fault is None else event.fault.step,
+                "fault_until": None if event.fault is None else event.fault.until,
                 "fault_action": None if event.fault is None else event.fault.action,
                 "by_search": event.by_search,
             }

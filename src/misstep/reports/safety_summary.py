@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from misstep.explain.words import count_line, limit_words
+from misstep.explain.words import count_line, limit_words, rate_words
 from misstep.reports.report import Report
 
 
@@ -16,6 +16,8 @@ def safety_json(report: Report) -> dict[str, Any]:
         "seed": None if started is None else started.seed,
         "runs": found.runs,
         "unsafe_runs": found.unsafe_runs,
+        "unsafe_rate": found.bug_rate,
+        "confidence": found.confidence,
         "outcomes": extra.get("outcomes", {}),
         "states": found.tested,
         "bugs": found.bugs,
@@ -53,6 +55,8 @@ def safety_lines(report: Report) -> list[str]:
         count_line("cleared", found.cleared, f"proven that no safe course exists{within}"),
         count_line("unknown", found.unknown, "neither was proven"),
     ]
+    if found.bug_rate is not None and found.confidence is not None:
+        lines.append(f"rate      {rate_words(found.bug_rate, found.confidence, things='runs', are='unsafe')}")
     if ends:
         lines.append(f"runs      {ends}")
     if possible := extra.get("possible_faults"):

@@ -1,5 +1,6 @@
 """A bug for the eye: both courses side by side, the misstep, what differs, what the certificate proves."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from misstep.explain.words import does
@@ -81,35 +82,58 @@ def headline(comparison: Comparison) -> str:
     return f"the policy {does(comparison.outcome)}; a plan of cost {comparison.enough} exists"
 
 
-def explained(comparison: Comparison, certificate: dict[str, Any], *, width: int) -> list[str]:
-    """Both courses, and below them why the one is worse."""
-    lines = [*side_by_side(comparison, width), "", *_misstep(comparison, width)]
-    if reason := certificate["run"].get("reason"):
-        lines += filled(f"Reason: {reason}", width)
-    return lines + filled(f"Proven: {proof(comparison, certificate)}", width)
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why the policy's course is worse, in words; what a screen and a page say below both courses."""
+
+    misstep: str
+    where: str
+    """The title of `needed`."""
+    needed: list[str]
+    differences: tuple[list[str], list[str]] | None
+    reason: str | None
+    """Why the policy's answer was no decision, where that is so."""
+    proof: str
 
 
-def _misstep(comparison: Comparison, width: int) -> list[str]:
+def explain(comparison: Comparison, certificate: dict[str, Any]) -> Explanation:
+    """What there is to say about a bug."""
     facts, more = comparison.needed
     others = f"; {more} more {'fact holds' if more == 1 else 'facts hold'}" if more else ""
     if comparison.step is None:
-        lines = ["Misstep: no single decision could be proven to be wrong."]
-        where = f"  It starts where (what the better way needs{others}):"
+        misstep, verb = "no single decision could be proven to be wrong.", "starts"
     else:
-        taken, better = _decision(comparison, comparison.step)
-        lines = filled(f"Misstep: step {comparison.step + 1}, {taken} instead of {better}", width)
-        where = f"  It happens where (what the better way needs{others}):"
-    lines += [*filled(where, width), *listed(facts or ["nothing at all"], width)]
-    if (differences := comparison.differences) is not None:
-        for title, found in zip(_DIFFERENCES, differences, strict=True):
-            lines += [*filled(title, width), *listed(found or ["nothing"], width)]
-    return lines
+        misstep, verb = _where(comparison, comparison.step), "happens"
+    return Explanation(
+        misstep=misstep,
+        where=f"It {verb} where (what the better way needs{others}):",
+        needed=facts or ["nothing at all"],
+        differences=comparison.differences,
+        reason=certificate["run"].get("reason"),
+        proof=proof(comparison, certificate),
+    )
 
 
-_DIFFERENCES = (
-    "  True only after the policy's action:",
-    "  True only after the better action:",
-)
+DIFFERENCES = ("True only after the policy's action:", "True only after the better action:")
+
+
+def explained(comparison: Comparison, certificate: dict[str, Any], *, width: int) -> list[str]:
+    """Both courses, and below them why the one is worse."""
+    said = explain(comparison, certificate)
+    lines = [*side_by_side(comparison, width), "", *filled(f"Misstep: {said.misstep}", width)]
+    lines += [*filled(f"  {said.where}", width), *listed(said.needed, width)]
+    for title, found in zip(DIFFERENCES, said.differences or (), strict=False):
+        lines += [*filled(f"  {title}", width), *listed(found or ["nothing"], width)]
+    if said.reason:
+        lines += filled(f"Reason: {said.reason}", width)
+    return lines + filled(f"Proven: {said.proof}", width)
+
+
+def _where(comparison: Comparison, step: int) -> str:
+    if not comparison.is_single:
+        return f"one of steps {step + 1} to {comparison.until}; which one could not be proven"
+    taken, better = _decision(comparison, step)
+    return f"step {step + 1}, {taken} instead of {better}"
 
 
 def _decision(comparison: Comparison, step: int) -> tuple[str, str]:
@@ -137,15 +161,16 @@ def proof(comparison: Comparison, certificate: dict[str, Any]) -> str:
 
 
 def _proof_of_fault(comparison: Comparison, fault: dict[str, Any] | None) -> str:
-    if fault is None or comparison.step is None or comparison.step >= len(comparison.policy.actions):
+    if fault is None or comparison.step is None or comparison.until is None or fault["lower"] is None:
         return ""
-    lower, step = fault.get("lower") or {}, comparison.step
+    lower, step = fault["lower"], comparison.step
     enough = sum(action.cost for action in comparison.better.actions[step:])
-    value = lower.get("value")
+    value = lower.get("bound") if lower.get("kind") == "frontier" else lower.get("value")
     by_search = (
         " (a search says so, which the checker has to believe)" if lower.get("kind") == "search" else ""
     )
     if value is None:
         return f" After the misstep the goal is out of reach{by_search}."
-    least = comparison.policy.actions[step].cost + value
-    return f" With the misstep {least} or more has to be paid from there, without it {enough}{by_search}."
+    least = sum(action.cost for action in comparison.policy.actions[step : comparison.until]) + value
+    said = "With the misstep" if comparison.is_single else "As the policy goes on"
+    return f" {said} {least} or more has to be paid from there, without it {enough}{by_search}."

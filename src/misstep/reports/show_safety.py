@@ -9,11 +9,13 @@ from misstep.reports.text import USUAL_WIDTH, filled, harmless, listed, padded, 
 from misstep.safety.recorded import RecordedEvidence, Step
 from misstep.safety.replay import ReplayedModel
 
+HEADLINE = "the policy can reach an unsafe state; a safe course exists"
+
 
 def show_model_bug(record: Record, certificate: dict[str, Any], *, width: int = USUAL_WIDTH) -> list[str]:
     """A bug of a record: the run to an unsafe state, and where a safe course was left."""
     steps = RecordedEvidence.read(record).run(certificate)
-    head = f"bug {certificate.get('id')}: the policy can reach an unsafe state; a safe course exists"
+    head = f"bug {certificate.get('id')}: {HEADLINE}"
     again = certificate.get("replay")
     where = [] if again is None else [f"Ask the policy again: {again}"]
     return [*filled(head, width), "", *explained_run(steps, certificate, width=width), *where]
@@ -21,8 +23,9 @@ def show_model_bug(record: Record, certificate: dict[str, Any], *, width: int = 
 
 def explained_run(steps: Sequence[Step], certificate: dict[str, Any], *, width: int) -> list[str]:
     """A run and below it the misstep and what the certificate proves."""
-    proven = filled(f"Proven: {_proof(certificate.get('radius'))}", width)
-    return [*show_run(steps, width=width), "", *_misstep(steps, width), *proven]
+    proven = filled(f"Proven: {model_proof(certificate)}", width)
+    misstep = filled(f"Misstep: {model_misstep(steps)}", width)
+    return [*show_run(steps, width=width), "", *misstep, *proven]
 
 
 def show_run(steps: Sequence[Step], *, width: int = USUAL_WIDTH) -> list[str]:
@@ -35,7 +38,7 @@ def show_run(steps: Sequence[Step], *, width: int = USUAL_WIDTH) -> list[str]:
     lines = ["It starts where:", *listed(_values(steps[0].state), width), ""]
     lines.append(f"step   {padded('action', name)}  what changes")
     for number, (action, changes) in enumerate(rows, start=1):
-        mark = ">" if _is_fault(steps, number - 1) else " "
+        mark = ">" if is_fault(steps, number - 1) else " "
         first, *rest = listed(changes, width - name - 9, indent=0)
         lines.append(f"{number:>4} {mark} {padded(action, name)}  {first}")
         lines += [f"{'':{name + 9}}{line}" for line in rest]
@@ -57,25 +60,28 @@ def model_bug_json(record: Record, certificate: dict[str, Any]) -> dict[str, Any
         "actions": [step.action for step in steps[:-1]],
         "states": [step.state for step in steps],
         "safe": [step.is_safe for step in steps],
-        "missteps": [at for at in range(len(steps) - 1) if _is_fault(steps, at)],
+        "missteps": [at for at in range(len(steps) - 1) if is_fault(steps, at)],
     }
     return {**certificate, "run": run}
 
 
-def _is_fault(steps: Sequence[Step], at: int) -> bool:
+def is_fault(steps: Sequence[Step], at: int) -> bool:
+    """Whether the decision after so many steps leaves the safe states for ever."""
     return steps[at].is_safe and steps[at + 1].is_lost
 
 
-def _misstep(steps: Sequence[Step], width: int) -> list[str]:
-    at = next((at for at in range(len(steps) - 1) if _is_fault(steps, at)), None)
+def model_misstep(steps: Sequence[Step]) -> str:
+    """The first decision at fault, in words."""
+    at = next((at for at in range(len(steps) - 1) if is_fault(steps, at)), None)
     if at is None:
-        return ["Misstep: no single decision could be proven to be wrong."]
+        return "no single decision could be proven to be wrong."
     instead = "" if steps[at].alternative is None else f" instead of {steps[at].alternative}"
-    said = f"Misstep: step {at + 1}, {steps[at].action}{instead}; after it nobody can avoid unsafe states"
-    return filled(said, width)
+    return f"step {at + 1}, {steps[at].action}{instead}; after it nobody can avoid unsafe states"
 
 
-def _proof(radius: int | None) -> str:
+def model_proof(certificate: dict[str, Any]) -> str:
+    """What the certificate proves, in words."""
+    radius = certificate.get("radius")
     most = "" if radius is None else f" with at most {radius} deviations from the policy"
     return f"from the first state a strategy stays safe{most}; what the policy does leads to an unsafe state."
 

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from misstep.bound import cost_text
-from misstep.events import Family, Finished
-from misstep.explain.words import count_line, counted, does, limit_words
+from misstep.events import Family, Finished, Misstep
+from misstep.explain.words import count_line, counted, does, limit_words, rate_words
 from misstep.reports.report import Report
 from misstep.reports.text import USUAL_WIDTH, table
+
+_LIKELY_NOTICED = 0.01
+"""Less is not worth a line."""
 
 
 def report_json(report: Report) -> dict[str, Any]:
@@ -34,10 +37,14 @@ def report_json(report: Report) -> dict[str, Any]:
         "families": len(found.families),
         "bug_regions": found.bug_regions,
         "unique_fact_pairs": found.unique_fact_pairs,
+        "bug_rate": found.bug_rate,
+        "confidence": found.confidence,
+        "effective": found.effective,
         "effort": found.effort,
         "seconds": found.seconds,
         "limits_hit": list(found.limits_hit),
         "warnings": report.tally.warnings,
+        "recheck": found.extra.get("recheck"),
         "out": None if report.record.path is None else str(report.record.path),
     }
     if report.error is not None:
@@ -101,11 +108,16 @@ def kind_lines(report: Report, *, most: int | None = None) -> list[str]:
     for kind in found[:most]:
         count, bug = len(kind.members), f"bug {kind.representative}"
         who = bug if count == 1 else f"{count} like {bug}"
-        lines.append(f"  {who}: the policy {does(kind.outcome)}{_how_bad(report, kind)}")
-        lines.append(f"    {_at_fault(report, kind)}")
+        what, misstep = kind_words(report, kind)
+        lines += [f"  {who}: {what}", f"    {misstep}"]
     if len(found) > len(found[:most]):
         lines.append(f"  and {counted(len(found) - len(found[:most]), 'more kind')}")
     return lines
+
+
+def kind_words(report: Report, kind: Kind) -> tuple[str, str]:
+    """What the policy does in bugs of this kind and how bad it is, and the decision at fault."""
+    return f"the policy {does(kind.outcome)}{_how_bad(report, kind)}", _at_fault(report, kind)
 
 
 def _how_bad(report: Report, kind: Kind) -> str:
@@ -119,12 +131,20 @@ def _how_bad(report: Report, kind: Kind) -> str:
 def _at_fault(report: Report, kind: Kind) -> str:
     judged = report.tally.judged.get(kind.representative)
     fault = None if judged is None else judged.fault
-    if fault is None and kind.schema is None:
+    if kind.schema is None and (fault is None or not fault.is_single):
         return "no single decision could be proven to be wrong"
-    if fault is None:
+    if fault is None or not fault.is_single:
         return f"the first wrong decision is {kind.schema}"
     better = "" if fault.better is None else f" instead of {fault.better}"
     return f"misstep: {fault.action or 'no action'}{better}"
+
+
+def misstep_words(fault: Misstep) -> str:
+    """The decision at fault, or those of which one is."""
+    if not fault.is_single:
+        return f"one of steps {fault.step + 1} to {fault.until}"
+    instead = "" if fault.better is None else f" instead of {fault.better}"
+    return f"step {fault.step + 1}, {fault.action or 'no action'}{instead}"
 
 
 def summary_lines(report: Report) -> list[str]:
@@ -143,6 +163,13 @@ def summary_lines(report: Report) -> list[str]:
         count_line("cleared", found.cleared, f"proven that nothing better exists{by_search}"),
         count_line("unknown", found.unknown, f"neither was proven{failed}"),
     ]
+    if (recheck := found.extra.get("recheck")) and recheck["missed"] > _LIKELY_NOTICED:
+        lines.append(
+            f"random?   {counted(recheck['compared'], 'answer')} asked for twice: were {recheck['share']:.0%} of "
+            f"them random, it would go unnoticed with probability {recheck['missed']:.0%}"
+        )
+    if found.bug_rate is not None and found.confidence is not None:
+        lines.append(f"rate      {rate_words(found.bug_rate, found.confidence, things='states', are='bugs')}")
     if found.limits_hit:
         lines.append(f"limits    {'; '.join(map(limit_words, found.limits_hit))}")
     return lines

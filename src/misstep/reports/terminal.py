@@ -10,7 +10,7 @@ from misstep.judge import Verdict
 from misstep.reports.report import Report
 from misstep.reports.screen import say, warn
 from misstep.reports.status import StatusLine
-from misstep.reports.summary import kind_lines, summary_lines
+from misstep.reports.summary import kind_lines, misstep_words, summary_lines
 from misstep.reports.text import status_width
 from misstep.tally import Tally
 
@@ -56,8 +56,8 @@ class Terminal:
         if interrupted:
             say("interrupted; so far:")
         pointers = [] if self._quiet else _pointers(report)
-        counts = summary_lines(report)
         kinds = [] if self._quiet else kind_lines(report, most=_SHOWN)
+        counts = summary_lines(report)
         if kinds:
             say("", *kinds, "")
         say(*counts, *pointers, hang=_HANG)
@@ -70,8 +70,7 @@ class Terminal:
         is_said = bug.oracle not in (None, "fault") and bug.outcome != "unsafe"
         lines = [f"bug {bug.id}: {_found(bug)}" + (f" (oracle: {bug.oracle})" if is_said else "")]
         if bug.fault is not None:
-            instead = "" if bug.fault.better is None else f" instead of {bug.fault.better}"
-            lines.append(f"  misstep: step {bug.fault.step + 1}, {bug.fault.action or 'no action'}{instead}")
+            lines.append(f"  misstep: {misstep_words(bug.fault)}")
         if bug.reason is not None:
             lines.append(f"  reason: {bug.reason}")
         if self._bugs == _SHOWN:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from misstep import __version__
-from misstep._core import Budget, JaniGame, SafetyPolicy
+from misstep._core import JaniGame, SafetyPolicy
+from misstep.budget import Budget
 from misstep.config import Config
 from misstep.errors import InputError
 from misstep.events import Finished, Started
@@ -17,9 +18,10 @@ from misstep.plugins import make_part
 from misstep.record.record import MODEL, Record
 from misstep.safety.certificate import make_certificate
 from misstep.safety.evidence import question_digest
+from misstep.safety.isolated import open_policy
 from misstep.safety.lab import DeciderPart, ModelLab
 from misstep.safety.model import SafetyTask, load_model
-from misstep.safety.policy import load_policy, network_policy
+from misstep.safety.policy import network_policy
 from misstep.safety.verify import DECISION
 
 
@@ -93,8 +95,9 @@ class Decision:
 def decide(config: Config, state: str = "initial") -> Decision:
     """Decides about `initial`, `start:K` (the K-th start state) or the state with these values in JSON."""
     begin = time.perf_counter()
+    budget = config.budget()
     task = load_model(config)
-    policy = find_policy(config, task)
+    policy = find_policy(config, task, budget)
     if config.radius is not None and policy is None:
         raise InputError("a finite radius counts deviations from a policy; give one with --policy")
     part: DeciderPart = make_part("decider", config.decider)
@@ -106,7 +109,7 @@ def decide(config: Config, state: str = "initial") -> Decision:
         game=game,
         decider=decider,
         name=part.name,
-        budget=Budget(seconds=config.seconds, memory_mb=config.memory_mb),
+        budget=budget,
         radius=config.radius,
         horizon=config.horizon,
         max_expansions=part.max_expansions,
@@ -119,10 +122,10 @@ def decide(config: Config, state: str = "initial") -> Decision:
     return Decision(config, lab, s, verdict, limit, minimal, expanded, time.perf_counter() - begin)
 
 
-def find_policy(config: Config, task: SafetyTask) -> SafetyPolicy | None:
+def find_policy(config: Config, task: SafetyTask, budget: Budget) -> SafetyPolicy | None:
     """The policy that was asked for, or the one that the property names if its file is there."""
     if config.policy:
-        return load_policy(config.policy, task, filter=config.filter)
+        return open_policy(config, task, budget=budget)
     network = task.files.network
     if network is None or not network.is_file():
         return None

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from misstep._core import Mlp, SafetyPolicy, Scorer, python_policy, score_policy
-from misstep.errors import InputError, PolicyError
+from misstep.errors import InputError, MisstepError, PolicyError
 from misstep.formats.linear_layers import read_layers
 from misstep.formats.nnet import Interface, read_interface, read_nnet
 from misstep.plugins import make_policy_part, option
@@ -142,6 +142,8 @@ def function_policy(function: PolicyFunction, task: SafetyTask) -> SafetyPolicy:
     def choose(values: Sequence[Any], applicable: Sequence[int]) -> int | None:
         try:
             answer = function(task.to_dict(values), tuple(labels[i] for i in applicable))
+        except MisstepError:
+            raise
         except Exception as error:
             raise PolicyError(f"the policy raised {type(error).__name__}: {error}") from error
         if answer is None:

@@ -7,14 +7,15 @@ from typing import Any
 
 from misstep._core import JaniGame
 from misstep.bound import NEVER, Bound
+from misstep.budget import Budget
 from misstep.config import Config
 from misstep.errors import InputError, PolicyError
 from misstep.explain.words import counted
 from misstep.record.record import Record
 from misstep.reference.digest import digest
+from misstep.safety.isolated import open_policy
 from misstep.safety.lab import SAFE, ModelRun
 from misstep.safety.model import SafetyTask
-from misstep.safety.policy import load_policy
 from misstep.safety.recorded import RecordedEvidence, Step, recorded_model
 
 # States of the policy's own graph that are looked at before a replay gives up.
@@ -80,8 +81,9 @@ class ModelReplay:
                 f"{record.where}: the policy was a Python object ({named}); name the one to ask with --policy"
             )
         task = recorded_model(record, evidence)
-        game = task.game(load_policy(named, task, filter=config.filter), horizon=config.horizon)
-        return cls(record, config.replace(policy=named), task, game, evidence)
+        config = config.replace(policy=named)
+        game = task.game(open_policy(config, task, budget=Budget()), horizon=config.horizon)
+        return cls(record, config, task, game, evidence)
 
     def bugs(self, name: str | None = None) -> dict[str, dict[str, Any]]:
         """The certificates of bugs by id, or only one of them."""

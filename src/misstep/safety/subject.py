@@ -19,11 +19,13 @@ from misstep.record.record import MODEL
 from misstep.safety.certificate import make_certificate
 from misstep.safety.evidence import question_digest
 from misstep.safety.fuzzers import BoundFuzzer, SafetyFuzzerPart
+from misstep.safety.isolated import open_policy
 from misstep.safety.lab import DeciderOracle, DeciderPart, Fault, ModelCase, ModelLab, ModelRun, ModelState
 from misstep.safety.model import SafetyTask, load_model
 from misstep.safety.policy import PolicyFunction, function_policy, policy_part
 from misstep.safety.shield import ShieldReport, measure
-from misstep.subject import Clock, Finding, Tell
+from misstep.statistics import CONFIDENCE, rate_bounds, running_bounds
+from misstep.subject import UNTIL_WIDTH, Clock, Finding, Tell
 
 if TYPE_CHECKING:
     from misstep.session import Session
@@ -51,6 +53,9 @@ class ModelSubject:
     max_steps: int
     seed: int
     shield: bool = False
+    confidence: float = CONFIDENCE
+    until_width: float | None = None
+    """The test ends when the rate of unsafe runs is known this closely."""
     write: Callable[[dict[str, Any]], None] = lambda block: None
     """Keeps evidence; called before the certificates that refer to it are made."""
     panel: Panel[ModelState, ModelCase] = field(init=False)
@@ -64,6 +69,11 @@ class ModelSubject:
     def __post_init__(self) -> None:
         objective = make_part("objective", "quantitative")  # safe costs nothing, unsafe costs infinity
         self.panel = Panel(self.lab, [(self.lab.name, DeciderOracle(self.lab))], objective=objective)
+
+    @property
+    def size(self) -> int:
+        """An unsafe run is worth a case or more; that there are more is of no matter to one decider."""
+        return self.runs
 
     def cases(self, clock: Clock, tell: Tell, /) -> Iterator[ModelCase]:
         """Draws runs of the policy; the states of unsafe ones that were no case before."""
@@ -83,6 +93,9 @@ class ModelSubject:
             if self.outcomes["failed"] == self.outcomes.total() == _FAILURES:
                 lab.limits_hit.add("policy")
                 return
+            if self.until_width is not None and self._is_narrow(self.until_width):
+                lab.limits_hit.add(UNTIL_WIDTH)
+                break
         if self.shield:
             self._shield = self._behind_shield(starts)
 
@@ -154,7 +167,18 @@ class ModelSubject:
         }
         if self._shield is not None:
             extra["shield"] = asdict(self._shield)
-        return {"extra": extra}
+        if not self.outcomes:
+            return {"extra": extra}
+        rate = rate_bounds(*self._counts(), confidence=self.confidence)
+        return {"extra": extra, "bug_rate": tuple(rate), "confidence": self.confidence}
+
+    def _counts(self) -> tuple[int, int, int]:
+        """Unsafe runs, other runs, and runs in which the policy failed to answer."""
+        unsafe, failed = self.outcomes["unsafe"], self.outcomes["failed"]
+        return unsafe, self.outcomes.total() - unsafe - failed, failed
+
+    def _is_narrow(self, width: float) -> bool:
+        return running_bounds(*self._counts(), confidence=self.confidence).width <= width
 
     def _run(self, start: int, tell: Tell) -> tuple[str, list[int]]:
         """A run, with its outcome in words that do not depend on the fuzzer."""
@@ -212,7 +236,7 @@ class ModelSubject:
 def open_model(session: "Session", budget: Budget) -> ModelSubject:
     """Loads the model and the policy that a session names, and begins its record."""
     task = load_model(session.config)
-    policy, digests = _policy(session, task)
+    policy, digests = _policy(session, task, budget)
     config = session.config
     digests["model_sha256"] = hashlib.sha256(task.files.model.encode()).hexdigest()
     part: DeciderPart = make_part("decider", config.decider)
@@ -241,11 +265,13 @@ def open_model(session: "Session", budget: Budget) -> ModelSubject:
         max_steps=config.longest_run,
         seed=config.seed,
         shield=config.shield,
+        confidence=config.confidence,
+        until_width=config.until_width,
         write=session.record.evidence,
     )
 
 
-def _policy(session: "Session", task: SafetyTask) -> tuple[SafetyPolicy, dict[str, str]]:
+def _policy(session: "Session", task: SafetyTask, budget: Budget) -> tuple[SafetyPolicy, dict[str, str]]:
     """The policy: an object, the one that the configuration names, or the one that the property names."""
     config = session.config
     if session.policy is not None:
@@ -262,6 +288,6 @@ def _policy(session: "Session", task: SafetyTask) -> tuple[SafetyPolicy, dict[st
             )
         session.config = config = config.replace(policy=f"nnet:{network.resolve()}")
     part = policy_part(config.policy)
-    policy = part.bind(task, filter=config.filter)
+    policy = open_policy(config, task, budget=budget)
     digests = [hashlib.sha256(file.read_bytes()).hexdigest() for file in part.files]
     return policy, {"policy_sha256": " ".join(digests)} if digests else {}

@@ -20,3 +20,9 @@ def describe_error(error: BaseException) -> str:
 def cut(text: str) -> str:
     """The text, or the beginning of it where it is long."""
     return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 3] + "..."
+
+
+def plain_words(text: str, *, most: int = 200) -> str:
+    """The end of what somebody printed, in one line and harmless for a terminal."""
+    words = " ".join("".join(c if c.isprintable() and c != "\ufffd" else " " for c in text).split())
+    return words if len(words) <= most else "..." + words[-most:]

@@ -1,21 +1,25 @@
 """Runs other people's programs: bounded, without leftovers, with their output kept for the error message."""
 
 import contextlib
-import math
 import os
-import resource
+import select
+import shutil
 import signal
 import subprocess
+import sys
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from misstep._core import Budget
 
-# The operating system's wait takes no more (and no infinity); three weeks are as good as for ever.
-_LONGEST = 2e6
-# Between two looks at a stop flag.
+# Between two looks at a budget.
 _LOOK_SECONDS = 0.05
+# How long what is left of a program may keep its output open after it ended.
+_LAST_WORDS_SECONDS = 1.0
+_KEPT_BYTES = 1 << 20
+"""Of the output, its end: a program that floods it does not fill our memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,60 +32,92 @@ class Finished:
     """Why we killed it: `seconds` or `stopped`."""
 
 
-def run_bounded(
-    command: Sequence[str],
-    *,
-    cwd: Path | None = None,
-    budget: Budget | None = None,
-) -> Finished:
-    """Runs a command in a session of its own; on time-out, stop or interrupt the whole process group dies.
+def run_bounded(command: Sequence[str], *, cwd: Path | None = None, budget: Budget | None = None) -> Finished:
+    """Runs a command in a session of its own; on time-out, stop or interrupt all of its processes die.
 
-    Standard output and error come back as one text. Memory is limited for each process of the group alone.
+    So they do where this process is killed; then the directory `cwd`, which must be the command's alone, is
+    removed as well. Standard output and error come back as one text, the end of it where it is long. Memory is
+    limited for each process alone. OSError where there is no such program.
     """
     budget = budget or Budget()
-    if budget.over is not None:
+    if budget.over in ("seconds", "stopped"):
         return Finished(-signal.SIGKILL, "", budget.over)
+    if shutil.which(command[0]) is None:
+        raise FileNotFoundError(2, "no such program")
+    memory = 0 if budget.memory_mb is None else int(budget.memory_mb * 1e6)
+    folder = "" if cwd is None else str(cwd.absolute())
+    launcher = str(Path(__file__).with_name("launcher.py"))
     process = subprocess.Popen(
-        command,
+        [sys.executable, "-I", "-S", launcher, str(memory), folder, *command],
         cwd=cwd,
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
         start_new_session=True,
     )
-    try:
-        if budget.memory_mb is not None:
-            limit = int(budget.memory_mb * 1e6)
-            resource.prlimit(process.pid, resource.RLIMIT_AS, (limit, limit))
-        output = _wait(process, budget)
-    except BaseException:
-        _kill_group(process)
-        raise
-    if output is None:
-        return Finished(process.returncode or -signal.SIGKILL, _kill_group(process), budget.over)
-    return Finished(process.returncode, output, None)
-
-
-def _wait(process: "subprocess.Popen[str]", budget: Budget) -> str | None:
-    """What the process wrote until it ended; None where the budget was over before."""
-    between_looks = math.inf if budget.stop is None else _LOOK_SECONDS
-    while not budget.is_over:
-        left = budget.seconds_left
-        most = min(between_looks, math.inf if left is None else left)
+    with process:
         try:
-            return process.communicate(timeout=None if most == math.inf else min(most, _LONGEST))[0]
-        except subprocess.TimeoutExpired:
-            continue
-    return None
+            reader = _Reader(process)
+            limit = reader.read_until_end(budget)
+            if limit is not None:
+                return Finished(-signal.SIGKILL, reader.text, limit)
+            return Finished(process.wait(), reader.text, None)
+        finally:
+            _end(process)
 
 
-def _kill_group(process: "subprocess.Popen[str]") -> str:
-    """Kills the group, returns what it wrote. Its leader was not waited for, so the id is still ours."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+@dataclass(slots=True)
+class _Reader:
+    """Reads what a process writes, and keeps the end of it."""
+
+    process: "subprocess.Popen[bytes]"
+    _kept: bytearray = field(default_factory=bytearray)
+
+    @property
+    def text(self) -> str:
+        """What was kept."""
+        return self._kept[-_KEPT_BYTES:].decode(errors="replace")
+
+    def read_until_end(self, budget: Budget) -> str | None:
+        """Reads until the process ended; else why we do not wait any longer."""
+        assert self.process.stdout is not None
+        descriptor = self.process.stdout.fileno()
+        ended: float | None = None
+        while budget.over not in ("seconds", "stopped"):
+            left = budget.seconds_left
+            wait = _LOOK_SECONDS if left is None else min(_LOOK_SECONDS, left)
+            ready, _, _ = select.select([descriptor], [], [], wait)
+            if ready:
+                data = os.read(descriptor, 1 << 16)
+                if not data:
+                    return self._wait(budget)
+                self._kept += data
+                if len(self._kept) > 2 * _KEPT_BYTES:
+                    del self._kept[:-_KEPT_BYTES]
+            elif self.process.poll() is not None:
+                ended = time.monotonic() if ended is None else ended
+                if time.monotonic() - ended > _LAST_WORDS_SECONDS:
+                    return None
+        return budget.over
+
+    def _wait(self, budget: Budget) -> str | None:
+        """It writes no more, but may still be at work."""
+        while budget.over not in ("seconds", "stopped"):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(_LOOK_SECONDS)
+                return None
+        return budget.over
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """Lets the launcher end what it started."""
+    assert process.stdin is not None and process.stdout is not None
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.write(b"end")
+        process.stdin.close()
+    process.stdout.close()
     try:
-        return process.communicate(timeout=5)[0]
-    except (subprocess.TimeoutExpired, ValueError):  # A child that left the group may still hold the pipe.
-        return ""
+        process.wait(5)
+    except subprocess.TimeoutExpired:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)

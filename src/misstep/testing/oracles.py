@@ -100,10 +100,12 @@ class _WatchedLab(Lab):
 
 def _lab(contract: Contract, sample: Sample, *, stop: StopFlag | None = None) -> _WatchedLab:
     graph = PolicyGraph(sample.task, SamplePolicy(sample.task, sample.seed), recheck=False)
+    budget = Budget(stop=stop)
     lab = _WatchedLab(
         task=sample.task,
         graph=graph,
-        budget=Budget(stop=stop),
+        budget=budget,
+        turn=budget,
         max_steps=random.Random(sample.seed).choice((3, 1000)),
         seed=sample.seed,
         contract=contract,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from misstep._core import Budget
+from misstep._core import AsnetTrainer, Budget
 from misstep.errors import InputError, LimitReached
 from misstep.formats.asnet_model import AsnetModel, Floats, Module
 from misstep.formats.asnet_policy import write_asnet
@@ -228,34 +228,13 @@ class _Session:
     def _write_model(self, path: Path, parameters: Floats) -> None:
         new = path.with_name(f".{path.name}.new")
         try:
-            write_asnet(new, self._model(parameters))
+            write_asnet(new, with_parameters(self.model, self.data.trainer, parameters))
             new.replace(path)
         except OSError as error:
             raise InputError(
                 f"{path}: the model cannot be written: {error.strerror}; make room and give the same "
                 "command again to go on"
             ) from None
-
-    def _model(self, parameters: Floats) -> AsnetModel:
-        """The untrained model with other weights."""
-        actions, predicates = self.data.trainer.modules(parameters)
-
-        def shaped(
-            old: tuple[tuple[Module, ...], ...], new: list[list[tuple[Floats, Floats]]]
-        ) -> tuple[tuple[Module, ...], ...]:
-            return tuple(
-                tuple(
-                    Module(weights.reshape(module.weights.shape), bias)
-                    for module, (weights, bias) in zip(layer, others, strict=True)
-                )
-                for layer, others in zip(old, new, strict=True)
-            )
-
-        return replace(
-            self.model,
-            action_modules=shaped(self.model.action_modules, actions),
-            predicate_modules=shaped(self.model.predicate_modules, predicates),
-        )
 
     def _progress(self, run: TrainingRun, result: EpochResult) -> Progress:
         validation = len(self.data.tasks) - self.data.num_training
@@ -321,3 +300,25 @@ class _Session:
             seconds=self.seconds,
             limit=limit,
         )
+
+
+def with_parameters(model: AsnetModel, trainer: AsnetTrainer, parameters: Floats) -> AsnetModel:
+    """The same model with other weights."""
+    actions, predicates = trainer.modules(parameters)
+
+    def shaped(
+        old: tuple[tuple[Module, ...], ...], new: list[list[tuple[Floats, Floats]]]
+    ) -> tuple[tuple[Module, ...], ...]:
+        return tuple(
+            tuple(
+                Module(weights.reshape(module.weights.shape), bias)
+                for module, (weights, bias) in zip(layer, others, strict=True)
+            )
+            for layer, others in zip(old, new, strict=True)
+        )
+
+    return replace(
+        model,
+        action_modules=shaped(model.action_modules, actions),
+        predicate_modules=shaped(model.predicate_modules, predicates),
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 
-from benchmarks.generate import grid, problem
+from misstep.generators.problems import grid, problem
 
 
 def _names(prefix: str, count: int) -> list[str]:

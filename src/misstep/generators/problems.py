@@ -1,4 +1,4 @@
-"""Problem texts of any size for domains in tests/tasks, so that measuring needs no other data."""
+"""Problem texts of any size for the bundled domains and those of the tests."""
 
 from __future__ import annotations
 
@@ -62,6 +62,36 @@ def gripper(balls: int, *, rooms: int = 2) -> str:
         init,
         [f"in {b} {places[-1]}" for b in names],
     )
+
+
+def mixed_gripper(balls: int, rooms: int, seed: int) -> str:
+    """Every ball goes to another room, chosen evenly."""
+    rng = random.Random(seed)
+    names, places = _names("ball", balls), _names("room", rooms)
+    init, goal = [f"robot-in {rng.choice(places)}", "free left", "free right"], []
+    for ball in names:
+        start, end = rng.sample(places, 2)
+        init.append(f"in {ball} {start}")
+        goal.append(f"in {ball} {end}")
+    return problem("gripper", [" ".join(names) + " - ball", " ".join(places) + " - room"], init, goal)
+
+
+def spanner(spots: int, nuts: int, spanners: int, seed: int) -> str:
+    """A way from the shed to the gate, where the nuts are; spanners lie on random spots between."""
+    rng = random.Random(seed)
+    way = ["shed", *_names("spot", spots), "gate"]
+    init = [f"path {a} {b}" for a, b in itertools.pairwise(way)] + ["at bob shed"]
+    for tool in _names("spanner", spanners):
+        init += [f"at {tool} {rng.choice(way[1:-1])}", f"usable {tool}"]
+    for nut in _names("nut", nuts):
+        init += [f"at {nut} gate", f"loose {nut}"]
+    objects = [
+        f"{' '.join(way)} - spot",
+        "bob - worker",
+        f"{' '.join(_names('spanner', spanners))} - spanner",
+    ]
+    goal = [f"tight {nut}" for nut in _names("nut", nuts)]
+    return problem("spanner", [*objects, f"{' '.join(_names('nut', nuts))} - nut"], init, goal)
 
 
 def logistics(cities: int, places: int, parcels: int, planes: int, seed: int) -> str:

@@ -1,0 +1,108 @@
+"""What a process of its own costs: the same tests with the policy inside and outside, in turns, in one run.
+
+`python -m benchmarks.isolation [ROUNDS]`. Policies: a fast Python function (the first applicable action), and a
+network of two hidden layers as `torch:FILE`. The time of the test itself is compared, as its events tell it;
+starting the second process goes on while the task is loaded, and is shown apart.
+"""
+
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from misstep.api import make_session
+from misstep.formats.safetensors import write_safetensors
+from misstep.isolation.host import Host
+from misstep.isolation.policy import IsolatedPolicy
+from misstep.task import Task, load
+
+TASKS = Path(__file__).parents[1] / "tests" / "tasks"
+POOL = 200
+FAST = """
+def choose(state):
+    return state.task.applicable(state)[0]
+"""
+
+
+@dataclass
+class Measured:
+    """Seconds of every round, inside and outside."""
+
+    inside: list[float] = field(default_factory=list)
+    outside: list[float] = field(default_factory=list)
+
+    @property
+    def ratio(self) -> float:
+        """Of the best rounds: whatever else the machine does only makes a round longer."""
+        return min(self.outside) / min(self.inside)
+
+
+def fast_policy(folder: Path, _: Task) -> str:
+    file = folder / "fast.py"
+    file.write_text(FAST, encoding="utf-8")
+    return f"python:{file}:choose"
+
+
+def network_policy(folder: Path, task: Task) -> str:
+    rng, facts = np.random.default_rng(0), sum(task.domain_sizes)
+    sizes = [facts, 64, 64, len(task.actions)]
+    arrays = {}
+    for number, (here, there) in enumerate(pairwise(sizes)):
+        arrays[f"{2 * number}.weight"] = rng.normal(size=(there, here)).astype(np.float32) / here**0.5
+        arrays[f"{2 * number}.bias"] = np.zeros(there, dtype=np.float32)
+    file = folder / "network.safetensors"
+    write_safetensors(file, arrays)
+    return f"torch:{file},activation=relu"
+
+
+def seconds_of(task: Task, policy: str, *, isolate: bool) -> float:
+    """What a test takes once the policy is loaded."""
+    session = make_session(task, policy, pool=POOL, isolate=isolate)
+    events = session.events()
+    next(events)
+    begin = time.perf_counter()
+    for _ in events:
+        pass
+    return time.perf_counter() - begin
+
+
+def measure(task: Task, policy: str, rounds: int) -> Measured:
+    found = Measured()
+    for number in range(rounds):
+        # Whoever comes first finds colder caches: they take turns at it.
+        for isolate in (True, False) if number % 2 else (False, True):
+            (found.outside if isolate else found.inside).append(seconds_of(task, policy, isolate=isolate))
+    return found
+
+
+def start_seconds(task: Task, policy: str) -> float:
+    begin = time.perf_counter()
+    host = Host()
+    IsolatedPolicy.open(host, task, policy)
+    spent = time.perf_counter() - begin
+    host.close()
+    return spent
+
+
+def main(rounds: int) -> None:
+    print("| task | policy | inside | outside | ratio | start |\n|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory(prefix="misstep-") as name:
+        for domain, problem in (("ferry", "p05"), ("gripper", "p05"), ("blocks", "p05")):
+            task = load(TASKS / domain / "domain.pddl", TASKS / domain / f"{problem}.pddl")
+            for kind, make in (("python:", fast_policy), ("torch:", network_policy)):
+                policy = make(Path(name), task)
+                found = measure(task, policy, rounds)
+                inside, outside = min(found.inside), min(found.outside)
+                print(
+                    f"| {domain} {problem} | {kind} | {inside:.3f} s | {outside:.3f} s | {found.ratio:.3f} | "
+                    f"{start_seconds(task, policy):.2f} s |",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 9)

@@ -1,0 +1,32 @@
+// How much memory the process has in use, as the operating system counts it.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdio>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
+namespace misstep {
+
+// Bytes of memory that are the process's own now; 0 where the system does not tell.
+inline std::size_t resident_bytes() {
+    std::FILE* file = std::fopen("/proc/self/statm", "r");
+    if (file == nullptr) return 0;
+    unsigned long size = 0, resident = 0, shared = 0;
+    int read = std::fscanf(file, "%lu %lu %lu", &size, &resident, &shared);
+    std::fclose(file);
+    if (read != 3 || shared > resident) return 0;
+    return (resident - shared) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// Gives memory back to the system that was freed, but kept for later.
+inline void give_back_memory() {
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
+}
+
+}  // namespace misstep

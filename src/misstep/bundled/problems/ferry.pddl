@@ -1,0 +1,33 @@
+(define (problem ferry-generated)
+  (:domain ferry)
+  (:objects
+    port1 port2 port3 port4 port5 port6
+    car1 car2 car3 car4 car5
+  )
+  (:init
+    (port port1)
+    (port port2)
+    (port port3)
+    (port port4)
+    (port port5)
+    (port port6)
+    (car car1)
+    (car car2)
+    (car car3)
+    (car car4)
+    (car car5)
+    (deck-free)
+    (ferry-at port4)
+    (car-at car1 port1)
+    (car-at car2 port4)
+    (car-at car3 port4)
+    (car-at car4 port1)
+    (car-at car5 port4)
+  )
+  (:goal (and
+    (car-at car1 port6)
+    (car-at car2 port2)
+    (car-at car3 port6)
+    (car-at car4 port2)
+    (car-at car5 port3)
+  )))

@@ -1,0 +1,46 @@
+"""`misstep diff`: two policies on the same states."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from misstep.cli.exit_codes import ExitCode
+from misstep.cli.options import Json
+from misstep.cli.output import emit_json, say
+from misstep.statistics import CONFIDENCE
+
+
+def diff(
+    old: Annotated[Path, Parameter(help="The directory of a record, or of several.")],
+    new: Annotated[Path, Parameter(help="The same for the new policy.")],
+    /,
+    *,
+    confidence: Annotated[
+        float, Parameter(validator=Number(gt=0, lt=1), help="How sure statements about rates are.")
+    ] = CONFIDENCE,
+    json: Json = False,
+) -> int:
+    """Compare two tests state by state: what is new, fixed, worse, better; exit code 1 where it got worse.
+
+    States are compared that both tests looked at; `misstep test ... --pool-file OLD/pool.jsonl` tests
+    another policy on the states of an old record. Exit code 5 where there is none.
+
+    Example: misstep diff runs/monday runs/tuesday
+    """
+    from misstep.reports.difference import difference, paired_reports
+    from misstep.reports.difference_lines import difference_lines
+
+    pairs = paired_reports(old, new)
+    found = difference(pairs, confidence=confidence)
+    if json:
+        emit_json(found.as_json())
+    else:
+        started = [report.tally.started for report in pairs[0]]
+        names = ["?" if one is None else one.policy for one in started]
+        say(f"OLD       {old}: {names[0]}", f"NEW       {new}: {names[1]}", hang=10)
+        say(*difference_lines(pairs, found), hang=10)
+    if not found.changes:
+        return ExitCode.NOTHING_TESTED
+    return ExitCode.BUGS_FOUND if found.is_worse else ExitCode.NOTHING_FOUND

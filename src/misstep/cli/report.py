@@ -1,0 +1,47 @@
+"""`misstep report`: one page for the browser."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from misstep.cli.exit_codes import ExitCode
+from misstep.cli.options import Json
+from misstep.cli.output import emit_json, say
+from misstep.errors import InputError
+
+
+def report(
+    *records: Annotated[Path, Parameter(help="The directory of a record, or of several.")],
+    out: Annotated[
+        Path | None, Parameter(help="The file to write; report.html in the first record by default.")
+    ] = None,
+    drawing: Annotated[
+        str | None,
+        Parameter(
+            help="How states are drawn; one that is called like the PDDL domain, or `rules`, by default."
+        ),
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Write a page for the browser: what was found, and every bug step by step with the states drawn.
+
+    The file holds everything, opens offline and loads nothing. Several records are compared first.
+    Example: misstep report runs/courier-001
+    """
+    from misstep.plugins import make_part
+    from misstep.record.record import Record, records_in
+    from misstep.reports.html.page import make_page, write_page
+    from misstep.reports.report import Report
+
+    if not records:
+        raise InputError("there is no record to report on; give the directory of one, such as runs/demo-001")
+    reports = [Report(Record.open(folder)) for record in records for folder in records_in(record)]
+    page = make_page(reports, drawing=None if drawing is None else make_part("drawing", drawing))
+    path = out or records[0] / "report.html"
+    size = write_page(path, page)
+    if json:
+        emit_json({"out": str(path), "records": len(reports), "bytes": size})
+    else:
+        say(f"report    {path} ({size / 1000:.0f} kB)", hang=10)
+    return ExitCode.NOTHING_FOUND

@@ -1,0 +1,142 @@
+"""`misstep retrain`: test a policy, train it on its bugs, test again."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from misstep.cli.exit_codes import ExitCode
+from misstep.cli.options import MAX_COUNT, MAX_SECONDS, Json, PolicyText, Quiet
+from misstep.cli.output import emit_json, note, say
+from misstep.reports.status import StatusLine
+
+if TYPE_CHECKING:
+    from misstep.formats.asnet_model import AsnetModel
+    from misstep.training.retraining import RetrainResult, Round
+    from misstep.training.standing import Standing
+
+Count = Number(gte=1, lt=MAX_COUNT)
+
+
+def retrain(
+    domain: Annotated[Path, Parameter(help="The PDDL domain.")],
+    problems: Annotated[list[Path], Parameter(help="PDDL problems whose bugs are learned, or directories.")],
+    /,
+    *,
+    policy: PolicyText,
+    out: Annotated[Path, Parameter(help="Directory for models and bugs; what is there goes on.")],
+    validation: Annotated[
+        list[Path] | None,
+        Parameter(negative="", consume_multiple=True, help="Problems that decide which model is better."),
+    ] = None,
+    held_out: Annotated[
+        list[Path] | None,
+        Parameter(negative="", consume_multiple=True, help="Problems on which the result is measured."),
+    ] = None,
+    rounds: Annotated[int, Parameter(validator=Count, help="At most so many rounds.")] = 6,
+    pool: Annotated[int, Parameter(validator=Count, help="States of every task in a round.")] = 50,
+    epochs: Annotated[int, Parameter(validator=Count, help="Of training, a round.")] = 4,
+    batches: Annotated[int, Parameter(validator=Count, help="Minibatches an epoch.")] = 150,
+    rate: Annotated[float, Parameter(validator=Number(gt=0, lt=1), help="Learning rate.")] = 3e-4,
+    oracle: Annotated[
+        list[str] | None, Parameter(negative="", help="Oracles that find the bugs, instead of the usual.")
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        Parameter(validator=Number(gt=0, lt=MAX_SECONDS), help="No round begins after so much time."),
+    ] = None,
+    seed: Annotated[int, Parameter(validator=Number(gte=0, lt=2**32), help="Same seed, same model.")] = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
+    """Train an ASNet on its own bugs until their rate stops falling.
+
+    Every bug brings a better plan; the states along it are learned, the more the more is paid too much. What
+    got better and what was forgotten is measured on states, and best on problems, that were never trained on.
+
+    Example: misstep retrain domain.pddl train/ --policy asnet:ferry.asnet --held-out test/ --out better
+    """
+    from misstep.pddl import read_domain
+    from misstep.suite import problem_files
+    from misstep.task import load
+    from misstep.training.retraining import RetrainConfig
+    from misstep.training.retraining import retrain as learn
+
+    model = _model(policy)
+    config = RetrainConfig(rounds=rounds, pool=pool, epochs=epochs, batches=batches, rate=rate, seed=seed)
+    if oracle:
+        config = replace(config, oracle=tuple(oracle))
+    read = read_domain(domain)
+    training, choosing, measuring = (
+        [load(read, file, unit_cost=True) for file in problem_files(domain, given or [])]
+        for given in (problems, validation, held_out)
+    )
+    with StatusLine("testing", quiet=quiet or json) as status:
+        result = learn(
+            model,
+            training,
+            choosing,
+            measuring,
+            config,
+            out=out,
+            max_seconds=seconds,
+            progress=lambda told: _show(status, told, quiet=quiet or json),
+        )
+    if json:
+        emit_json(result.as_json())
+        return ExitCode.NOTHING_FOUND
+    if not quiet:
+        _sum_up(result)
+    say(f"asnet:{result.final}")
+    return ExitCode.NOTHING_FOUND
+
+
+def _model(policy: str) -> "AsnetModel":
+    """The weights behind `asnet:FILE` or `zoo:NAME`."""
+    from misstep.errors import InputError
+    from misstep.plugins import make_policy_part
+    from misstep.policies.asnet import Asnet
+    from misstep.policies.zoo import Zoo
+
+    part = make_policy_part(policy)
+    if isinstance(part, Zoo):
+        with part.opened() as inner:
+            if isinstance(inner, Asnet):
+                return inner.model
+    if isinstance(part, Asnet):
+        return part.model
+    raise InputError(f"policy `{policy}`: only ASNets can be retrained; give asnet:FILE")
+
+
+def _show(status: StatusLine, told: "Round", *, quiet: bool) -> None:
+    note(
+        f"round {told.number}: {told.bugs} new bugs in {told.tested} states, {told.learned} states learned; "
+        f"{'kept' if told.kept else 'no better, dropped'}: {told.standing.bugs} bugs in "
+        f"{told.standing.states} validation states, {told.seconds:.0f} s",
+        quiet=quiet,
+    )
+    status.show(f"round {told.number + 1}")
+
+
+def _sum_up(result: "RetrainResult") -> None:
+    change = result.change
+    say(f"measured on {result.of_tasks}: {change.before.tasks} tasks, {change.before.states} states")
+    say("               before   after")
+    say(f"solved tasks   {change.before.solved_tasks:6}  {change.after.solved_tasks:6}")
+    say(f"solved states  {change.before.solved_states:6}  {change.after.solved_states:6}")
+    say(f"bug rate       {_rate(change.before)}  {_rate(change.after)}")
+    if change.both_solved:
+        say(
+            f"mean cost      {change.cost_before / change.both_solved:6.2f}  "
+            f"{change.cost_after / change.both_solved:6.2f}   (of the {change.both_solved} states both solve)"
+        )
+    say(
+        f"{change.fixed} bugs fixed, {change.forgotten} states forgotten ({change.unsolved} of them unsolved "
+        f"now); by chance so uneven with p = {change.p_value:.2g}",
+    )
+
+
+def _rate(standing: "Standing") -> str:
+    return f"{standing.bugs / standing.states:6.1%}" if standing.states else "     -"

@@ -1,0 +1,1 @@
+"""Drawings of states: rules that fit any domain."""

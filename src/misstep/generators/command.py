@@ -1,0 +1,44 @@
+"""`command:PROGRAM {size} {seed}`: any program that prints a problem."""
+
+import shlex
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from misstep.budget import Budget
+from misstep.errors import InputError
+from misstep.plugins import option
+from misstep.support.process import run_bounded
+
+
+@dataclass(frozen=True)
+class Command:
+    """Any generator: a command in which `{size}` and `{seed}` are numbers and which prints the problem."""
+
+    command: str = option("", "such as `./generate {size} {seed}`")
+    seconds: float = option(60.0, "time for one problem")
+
+    domain = None
+
+    def problem(self, size: int, seed: int) -> str:
+        """What the program prints; InputError where it fails."""
+        words = [word.format(size=size, seed=seed) for word in shlex.split(self.command)]
+        if not words:
+            raise InputError(
+                "generator `command` needs a command; write `command:PROGRAM {size} {seed}`, for example"
+            )
+        if Path(words[0]).is_file():
+            words[0] = str(Path(words[0]).resolve())
+        with tempfile.TemporaryDirectory(prefix="misstep-") as folder:
+            try:
+                finished = run_bounded(words, cwd=Path(folder), budget=Budget(seconds=self.seconds))
+            except OSError as error:
+                raise InputError(
+                    f"generator `{self.command}`: cannot be started: {error.strerror}; check the program's name"
+                ) from None
+        what = f"generator `{' '.join(words)}`"
+        if finished.limit is not None:
+            raise InputError(f"{what}: hit the limit on {finished.limit}; allow more with `seconds=`")
+        if finished.exit_code != 0 or not finished.output.strip():
+            raise InputError(f"{what}: ended with code {finished.exit_code} and printed no problem")
+        return finished.output

@@ -1,0 +1,1 @@
+"""One page for the browser, which opens offline: what was found, and every bug step by step."""

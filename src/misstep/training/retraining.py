@@ -1,0 +1,358 @@
+"""Retraining on bugs: test, learn from the better plans, test again, until the bug rate stops falling."""
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from misstep._core import Budget
+from misstep.config import Config
+from misstep.errors import InputError
+from misstep.formats.asnet_model import AsnetModel, Floats
+from misstep.formats.asnet_policy import read_asnet, write_asnet
+from misstep.policies.asnet import Asnet
+from misstep.record.store import DirectoryStore, write_whole
+from misstep.reports.report import Bug, Report
+from misstep.session import Session
+from misstep.task import Task
+from misstep.training.asnet import with_parameters
+from misstep.training.asnet_config import AsnetConfig, Variant
+from misstep.training.asnet_data import TrainingData, make_data
+from misstep.training.examiner import ExamConfig, Examiner
+from misstep.training.score import Exam
+from misstep.training.standing import Change, Standing, change, standing
+from misstep.training.teacher_cache import task_digest
+from misstep.training.teachers import replayed
+
+BUGS, ROUNDS, ABOUT = "bugs.jsonl", "rounds.jsonl", "about.json"
+# Pools for finding bugs, for choosing and for the final measurement are drawn from different seeds.
+_ROUND_SEED, _HELD_OUT_SEED = 1_000, 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrainConfig:
+    """All options of retraining."""
+
+    rounds: int = 6
+    """At most so many times are bugs looked for and learned from."""
+    patience: int = 2
+    """It ends after so many rounds without a lower bug rate."""
+    pool: int = 50
+    """States of every task that are tested in a round; as many others are for choosing and measuring."""
+    oracle: tuple[str, ...] = ("landmarks+planner:astar:lmcut,effort=1e6+lookahead",)
+    """Finds bugs and better plans."""
+    max_weight: int = 10
+    """A bug counts as often as the policy pays too much, at most so often; also where it never gets there."""
+    variants: tuple[Variant, ...] = (Variant(), Variant(max_regret=1))
+    """Ways to learn, side by side; validation chooses in every round."""
+    epochs: int = 4
+    batches: int = 150
+    rate: float = 3e-4
+    max_states: int = 50_000
+    """Tasks with at most so many states are also learned exactly, so that what is known is kept."""
+    max_samples: int = 2_000
+    seed: int = 0
+    threads: int = 2
+
+    def __post_init__(self) -> None:
+        for name in ("rounds", "patience", "pool", "max_weight", "epochs", "batches"):
+            if getattr(self, name) < 1:
+                raise InputError(f"option `{name}` is {getattr(self, name)}; it must be at least 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What a round gave."""
+
+    number: int
+    tested: int
+    bugs: int
+    """Found in this round, in states that were tested nowhere before."""
+    learned: int
+    """Labelled states in the training data that come from bugs of all rounds."""
+    kept: bool
+    """Whether the new model is better on the validation states and takes the place of the old one."""
+    standing: Standing
+    """Of the best model so far, on the validation states."""
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RetrainResult:
+    """What retraining gave; measured on tasks and states that were never trained on."""
+
+    final: Path
+    rounds: int
+    change: Change
+    of_tasks: str
+    """`held-out tasks`, or `other states of the same tasks` where no tasks were held out."""
+    seconds: float
+    limit: str | None
+
+    def as_json(self) -> dict[str, Any]:
+        """One plain object."""
+        told = {"final": str(self.final), "rounds": self.rounds, "measured_on": self.of_tasks}
+        return {**told, **self.change.as_json(), "seconds": self.seconds, "limit": self.limit}
+
+
+def retrain(
+    model: AsnetModel,
+    training: Sequence[Task],
+    validation: Sequence[Task],
+    held_out: Sequence[Task],
+    config: RetrainConfig,
+    *,
+    out: Path,
+    max_seconds: float | None = None,
+    progress: Callable[[Round], None] = lambda _: None,
+) -> RetrainResult:
+    """Lowers the bug rate of an ASNet, or goes on where a session in `out` was killed.
+
+    Bugs of `training` are learned. What a round gave is judged on pool states of `validation` (where there are
+    none, on other states of `training`), and the result is measured on `held_out` (else likewise).
+    """
+    if not training:
+        raise InputError("retraining needs at least one task to find bugs in")
+    try:
+        (out / "models").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written to: {error.strerror}; choose another --out") from None
+    loop = _Loop(model, training, validation or training, config, out, max_seconds)
+    try:
+        limit = loop.work(progress)
+        compared = loop.measure(held_out or training)
+    finally:
+        loop.store.close()
+    final = out / "final.asnet"
+    _write(final, read_asnet(loop.best_path))
+    where = "held-out tasks" if held_out else "other states of the same tasks"
+    return RetrainResult(final, loop.round, compared, where, loop.seconds, limit)
+
+
+class _Loop:
+    """The rounds, and their files."""
+
+    def __init__(
+        self,
+        model: AsnetModel,
+        training: Sequence[Task],
+        validation: Sequence[Task],
+        config: RetrainConfig,
+        out: Path,
+        max_seconds: float | None,
+    ) -> None:
+        self.model, self.config, self.out = model, config, out
+        self.start, self.before_seconds, self.max_seconds = time.monotonic(), 0.0, max_seconds
+        self.store = DirectoryStore(out)
+        self._check_same(model, training, validation)
+        self.data: TrainingData = make_data(model, training, (), self._asnet_config())
+        self.data.enumerate()
+        self.examiner = self._examiner("validation", validation, seed=config.seed)
+        self.original = out / "models" / "original.asnet"
+        _write(self.original, model)
+        self.best_path = self.original
+        self.best = standing(self._exams(self.examiner, self.original))
+        self.seen: set[tuple[int, frozenset[str]]] = set()
+        self.round, self.stalled, self.learned = 0, 0, 0
+        self._restore()
+
+    def _asnet_config(self) -> AsnetConfig:
+        config = self.config
+        return AsnetConfig(
+            max_states=config.max_states,
+            max_samples=config.max_samples,
+            seed=config.seed,
+            threads=config.threads,
+        )
+
+    def _check_same(self, model: AsnetModel, training: Sequence[Task], validation: Sequence[Task]) -> None:
+        weights = hashlib.sha256(
+            b"".join(module.weights.tobytes() for layer in model.action_modules for module in layer)
+        ).hexdigest()
+        about = {
+            "config": json.loads(json.dumps(asdict(replace(self.config, threads=1)))),
+            "model": weights,
+            "tasks": [task_digest(task).hex() for task in (*training, *validation)],
+        }
+        known = self.store.read(ABOUT)
+        if known is None:
+            write_whole(self.out / ABOUT, json.dumps(about))
+        elif json.loads(known) != about:
+            raise InputError(
+                f"{self.out}: holds a retraining with another policy, tasks or options; choose another --out"
+            )
+
+    def _examiner(self, name: str, tasks: Sequence[Task], *, seed: int) -> Examiner:
+        exam = ExamConfig(pool=self.config.pool, seed=seed, teacher="astar+greedy", expansions=1000)
+        examiner = Examiner(exam, self.out / name)
+        for number, task in enumerate(tasks):
+            examiner.add(task, name=f"task-{number}")
+        return examiner
+
+    @property
+    def seconds(self) -> float:
+        """Over all sessions."""
+        return self.before_seconds + time.monotonic() - self.start
+
+    def work(self, progress: Callable[[Round], None]) -> str | None:
+        """Round after round; returns the limit that ended it, if one did."""
+        config = self.config
+        while self.round < config.rounds and self.stalled < config.patience:
+            if self.max_seconds is not None and self.seconds >= self.max_seconds:
+                return "seconds"
+            tested, bugs = self._find_bugs()
+            for task, bug in bugs:
+                self._learn(task, bug)
+            kept = bool(bugs or self.learned) and self._train()
+            self.round += 1
+            self.stalled = 0 if kept else self.stalled + 1
+            done = Round(self.round, tested, len(bugs), self.learned, kept, self.best, self.seconds)
+            line = {**asdict(done), "model": self.best_path.name, "stalled": self.stalled}
+            self.store.append(ROUNDS, line)
+            progress(done)
+        return None
+
+    def _find_bugs(self) -> tuple[int, list[tuple[int, dict[str, Any]]]]:
+        """Tests the best model on new states of all training tasks."""
+        tested, found = 0, []
+        for number, task in enumerate(self.data.tasks):
+            config = Config(
+                policy=f"asnet:{self.best_path}",
+                pool=self.config.pool,
+                seed=self.config.seed + _ROUND_SEED * (self.round + 1),
+                oracle=self.config.oracle,
+                max_steps=1000,
+                recheck=False,
+                faults=False,
+                unit_cost=True,
+            )
+            session = Session(config, task=task, policy=Asnet(self.best_path))
+            for _ in session.events():
+                pass
+            report = Report(session.record, tally=session.tally)
+            tested += report.tested
+            for bug in report.bugs:
+                line = self._bug_line(number, bug)
+                if line is not None:
+                    found.append((number, line))
+        return tested, found
+
+    def _bug_line(self, number: int, bug: Bug) -> dict[str, Any] | None:
+        """A bug as it is kept; None where it was learned before, or is one of the validation states."""
+        key = (number, frozenset(bug.state))
+        is_known = key in self.seen or any(
+            frozenset(state.facts) == key[1]
+            for each in self.examiner.tasks
+            if each.task is self.data.tasks[number]
+            for state in each.states
+        )
+        if is_known or bug.plan is None:
+            return None
+        gap = None if bug.gap.lo == float("inf") else bug.gap.lo
+        return {"task": number, "facts": list(bug.state), "plan": bug.plan, "gap": gap, "round": self.round}
+
+    def _learn(self, number: int, line: dict[str, Any]) -> None:
+        """Writes a bug down and adds the states along its better plan to the training data."""
+        self.store.append(BUGS, line)
+        self._add(number, line)
+
+    def _add(self, number: int, line: dict[str, Any]) -> None:
+        task = self.data.tasks[number]
+        state = task.state(line["facts"])
+        self.seen.add((number, frozenset(state.facts)))
+        most = self.config.max_weight
+        weight = most if line["gap"] is None else max(1, min(most, round(line["gap"])))
+        for action in replayed(task, state, line["plan"]):
+            others = [(each.index, float("inf")) for each in task.applicable(state) if each != action]
+            for _ in range(weight):
+                self.data.trainer.add_sample(number, state, [(action.index, 0.0), *others])
+            self.learned += 1
+            state = task.apply(state, action)
+
+    def _train(self) -> bool:
+        """Trains every variant from the best model on; keeps the best of all, if it is better than that."""
+        found = False
+        start = _parameters(self.data, self.best_path)
+        for variant in self.config.variants:
+            parameters = self._trained(variant, start)
+            path = self.out / "models" / f"round-{self.round + 1:02d}-{variant}.asnet"
+            _write(path, with_parameters(self.model, self.data.trainer, parameters))
+            now = standing(self._exams(self.examiner, path))
+            if now.is_better(self.best):
+                self.best, self.best_path, found = now, path, True
+        return found
+
+    def _trained(self, variant: Variant, start: Floats) -> Floats:
+        trainer, config = self.data.trainer, self.config
+        zeros = np.zeros_like(start)
+        text = f"{config.seed} {self.round} {variant}"
+        random_state = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
+        trainer.restore(start, zeros, zeros, 0, random_state)
+        recent = []
+        for _ in range(config.epochs):
+            trainer.train(
+                config.batches,
+                loss=variant.loss,
+                max_regret=variant.max_regret,
+                batch=64,
+                rate=config.rate,
+                dropout=0.1,
+                weight_decay=0.0,
+                task_power=0.5,
+                budget=Budget(),
+            )
+            recent.append(trainer.parameters)
+        mean: Floats = np.stack(recent).mean(axis=0, dtype=np.float64).astype(np.float32)
+        return mean
+
+    def _exams(self, examiner: Examiner, path: Path) -> list[Exam]:
+        exams = []
+        for number in range(len(examiner.tasks)):
+            exam = examiner.exam(f"asnet:{path}", number, whole=True)
+            assert exam is not None, "an exam without a time limit ends"
+            exams.append(exam)
+        return exams
+
+    def measure(self, tasks: Sequence[Task]) -> Change:
+        """The first model against the best one, on states that no round has seen."""
+        examiner = self._examiner("held-out", tasks, seed=self.config.seed + _HELD_OUT_SEED)
+        trained = {facts for number, facts in self.seen}
+        keep = [[frozenset(state.facts) not in trained for state in each.states] for each in examiner.tasks]
+        before, after = self._exams(examiner, self.original), self._exams(examiner, self.best_path)
+        return change(before, after, keep=keep)
+
+    def _restore(self) -> None:
+        lines = self.store.lines(ROUNDS)
+        self.store.cut(ROUNDS, len(lines))
+        bugs = [line for line in self.store.lines(BUGS) if line["round"] < len(lines)]
+        self.store.cut(BUGS, len(bugs))
+        for line in bugs:
+            self._add(line["task"], line)
+        if lines:
+            last = lines[-1]
+            self.round, self.stalled, self.before_seconds = len(lines), last["stalled"], last["seconds"]
+            self.best, self.best_path = Standing(**last["standing"]), self.out / "models" / last["model"]
+
+
+def _parameters(data: TrainingData, path: Path) -> Floats:
+    """The parameters of a model on disk, in the order of the trainer."""
+    model = read_asnet(path)
+    fresh = make_data(model, data.tasks[:1], (), replace(data.config, threads=1)).trainer
+    return fresh.parameters
+
+
+def _write(path: Path, model: AsnetModel) -> None:
+    draft = path.with_name(f".{path.name}.new")
+    try:
+        write_asnet(draft, model)
+        draft.replace(path)
+    except OSError as error:
+        raise InputError(
+            f"{path}: the model cannot be written: {error.strerror}; make room and give the same command "
+            "again to go on"
+        ) from None

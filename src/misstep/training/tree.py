@@ -1,0 +1,407 @@
+"""Training that chooses where to go on (Eisenhut et al. 2025, Algorithm 2): a tree of models with test results."""
+
+import hashlib
+import json
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from misstep._core import Budget
+from misstep.errors import InputError, LimitReached
+from misstep.formats.asnet_policy import write_asnet
+from misstep.formats.safetensors import read_safetensors
+from misstep.record.store import DirectoryStore, write_whole
+from misstep.task import Task
+from misstep.training.asnet import Progress, TrainingResult, with_parameters
+from misstep.training.asnet_checkpoint import replace_safely
+from misstep.training.asnet_config import AsnetConfig
+from misstep.training.asnet_data import PoolEntry, TimeUp, TrainingData, make_data
+from misstep.training.asnet_init import initial_model
+from misstep.training.asnet_run import TrainerState, TrainingRun, visit_runs
+from misstep.training.drawing import TreeNode, draw_tree
+from misstep.training.examiner import ExamConfig, Examiner, digest_of
+from misstep.training.score import Exam
+from misstep.training.selection import AnswerBook, Candidate, Selection, rank
+from misstep.training.teacher_cache import TeacherCache, task_digest
+
+Mode: TypeAlias = Literal["line", "line-pi-test", "tree", "tree-pi-test"]
+MODES: tuple[Mode, ...] = get_args(Mode)
+LOG, POOL = "log.jsonl", "pool.jsonl"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeConfig:
+    """The parameters of Algorithm 2, by the names of the paper in the comments."""
+
+    mode: Mode = "tree-pi-test"
+    inits: int = 4
+    """Random initialisations (N_init)."""
+    start: int = 5
+    """Epochs of each of them before anything is chosen (N_start)."""
+    main: int = 20
+    """Epochs after that, each from a chosen model (N_main)."""
+    branches: int = 4
+    """How often one model may be trained on (N_exp); 1 in the mode `line-pi-test`."""
+
+    def __post_init__(self) -> None:
+        for name, least in (("inits", 1), ("start", 1), ("main", 0), ("branches", 1)):
+            if getattr(self, name) < least:
+                raise InputError(f"option `{name}` is {getattr(self, name)}; it must be at least {least}")
+
+    @property
+    def epochs(self) -> int:
+        """Of all models together."""
+        return self.inits * self.start + self.main
+
+    @property
+    def effective(self) -> "TreeConfig":
+        """`line` spends everything in the start-up phase; `line-pi-test` trains a model on only once."""
+        if self.mode == "line":
+            return replace(self, start=max(1, self.epochs // self.inits), main=0, branches=1)
+        return replace(self, branches=1) if self.mode == "line-pi-test" else self
+
+
+@dataclass
+class Node:
+    """A model of the tree, with all that training goes on from."""
+
+    number: int
+    parent: int | None
+    init: int
+    depth: int
+    state: TrainerState
+    recent: list[Any]
+    loss: float | None
+    success_rate: float
+    exams: list[Exam] = field(default_factory=list)
+    expanded: int = 0
+
+    @property
+    def name(self) -> str:
+        """Of its files."""
+        return f"n{self.number:04d}"
+
+
+def train_tree(
+    training: Sequence[Task],
+    validation: Sequence[Task],
+    config: AsnetConfig,
+    tree: TreeConfig,
+    *,
+    out: Path,
+    exam: ExamConfig | None = None,
+    cache: Path | None = None,
+    max_seconds: float | None = None,
+    progress: Callable[[Progress], None] = lambda _: None,
+    report: Callable[[str], None] = lambda _: None,
+) -> TrainingResult:
+    """Trains and chooses, or goes on where a session in `out` was killed.
+
+    Writes `models/nNUMBER.asnet`, `log.jsonl`, `tree.svg` and `final.asnet`. Every model is tested on the
+    validation tasks; these are never trained on.
+    """
+    if not validation:
+        raise InputError("choosing models while training needs validation tasks; give some with --validation")
+    try:
+        (out / "models").mkdir(parents=True, exist_ok=True)
+        (out / "nodes").mkdir(exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written to: {error.strerror}; choose another --out") from None
+    start = time.monotonic()
+    answers = TeacherCache(cache or out / "teachers.sqlite")
+    grower = _Grower(training, config, tree.effective, out, answers, report, max_seconds, start)
+    try:
+        grower.validate_on(validation, exam or ExamConfig())
+        return grower.grow(progress)
+    finally:
+        grower.close()
+        answers.close()
+
+
+class _Grower:
+    """The tree while it grows, and its files."""
+
+    def __init__(
+        self,
+        training: Sequence[Task],
+        config: AsnetConfig,
+        tree: TreeConfig,
+        out: Path,
+        cache: TeacherCache,
+        report: Callable[[str], None],
+        max_seconds: float | None,
+        start: float,
+    ) -> None:
+        view = training[0].pddl if training else None
+        if view is None:
+            raise InputError("training an ASNet needs tasks from PDDL, not from SAS")
+        depth = tree.start + tree.main
+        self.config = replace(config, epochs=depth)
+        self.tree, self.out, self.max_seconds, self.start = tree, out, max_seconds, start
+        self.view = view
+        self.model = self._first_model(0)
+        self.data: TrainingData = make_data(self.model, training, (), self.config, cache=cache, report=report)
+        self.data.budget = Budget(seconds=max_seconds)
+        self.data.enumerate()
+        self.nodes: list[Node] = []
+        self.store = DirectoryStore(out)
+        self.book: AnswerBook | None = None
+        self._pool_lines = 0
+
+    def _first_model(self, init: int) -> Any:
+        config = self.config
+        return initial_model(
+            self.view, hidden=config.hidden, layers=config.layers, init=config.init, seed=config.seed + init
+        )
+
+    def validate_on(self, validation: Sequence[Task], exam: ExamConfig) -> None:
+        """Makes the pools, and reads what an earlier session left."""
+        self.examiner = Examiner(exam, self.out / "selection")
+        for number, task in enumerate(validation):
+            name = "task" if task.problem is None else Path(task.problem.source.name).name
+            self.examiner.add(task, name=name or f"task-{number}")
+        about = {
+            "config": json.loads(json.dumps(asdict(replace(self.config, threads=1)))),
+            "tree": asdict(self.tree),
+            "tasks": [task_digest(task).hex() for task in self.data.tasks],
+            "pools": [each.pool_file.stem for each in self.examiner.tasks],
+        }
+        self.book = AnswerBook(self.out / "selection", about=about)
+        self._restore(about)
+
+    def close(self) -> None:
+        """Closes the files."""
+        self.store.close()
+        if self.book is not None:
+            self.book.close()
+
+    @property
+    def seconds(self) -> float:
+        """Since the start of this session."""
+        return time.monotonic() - self.start
+
+    def grow(self, progress: Callable[[Progress], None]) -> TrainingResult:
+        """Start-up phase, main phase, final choice."""
+        limit = None
+        try:
+            if not self.nodes:
+                self._first_states()
+            while (parent := self._next()) is not None:
+                self.data.check_time()
+                progress(self._told(self._expand(parent)))
+        except TimeUp:
+            limit = "seconds"
+        if not any(node.exams for node in self.nodes):
+            raise LimitReached(f"no epoch ended within {self.max_seconds:g} seconds; allow more", "seconds")
+        return self._finish(limit)
+
+    def _first_states(self) -> None:
+        data = self.data
+        for number in range(data.num_training):
+            data.visit(number, [data.tasks[number].initial_state], most=1)
+        visit_runs(data, data.run(data.trainer.parameters, range(data.num_training)))
+        if data.size == 0:
+            raise InputError(
+                "no training task could be solved by a teacher, so there is nothing to learn from; give "
+                "smaller tasks, other teachers, or more expansions (`teacher_expansions`)"
+            )
+
+    def _next(self) -> Node | int | None:
+        """The model to be trained on; a number stands for a random initialisation, None for the end."""
+        tree, count = self.tree, len(self.nodes)
+        per_init = tree.start + 1
+        if count < tree.inits * per_init:
+            return count // per_init if count % per_init == 0 else self.nodes[-1]
+        at = count - tree.inits * per_init
+        if at >= tree.main:
+            return None
+        open_nodes = [node for node in self.nodes if node.expanded < tree.branches]
+        if tree.mode == "tree":
+            return random.Random(f"{self.config.seed} {at}").choice(open_nodes)
+        order = {each.candidate.digest: place for place, each in enumerate(self._rank().ranking)}
+        return min(open_nodes, key=lambda node: order[node.name])
+
+    def _expand(self, parent: Node | int) -> Node:
+        number = len(self.nodes)
+        if isinstance(parent, int):
+            node = self._untrained(number, parent)
+        else:
+            variant = self.config.variants[parent.init % len(self.config.variants)]
+            state = replace(parent.state, random_state=_random_state(self.config.seed, number))
+            run = TrainingRun("tree", variant, state, epoch=parent.depth, recent=list(parent.recent))
+            result = run.advance(self.data)
+            parent.expanded += 1
+            node = Node(
+                number,
+                parent.number,
+                parent.init,
+                parent.depth + 1,
+                run.state,
+                run.recent,
+                result.loss,
+                result.success_rate,
+            )
+        self.nodes.append(node)
+        self._write(node)
+        return node
+
+    def _untrained(self, number: int, init: int) -> Node:
+        model = self._first_model(init)
+        config = replace(self.config, threads=1, seed=self.config.seed + init)
+        trainer = make_data(model, self.data.tasks[:1], (), config).trainer
+        state = TrainerState(*trainer.state())
+        return Node(number, None, init, 0, state, [state.parameters], None, 0.0)
+
+    def _write(self, node: Node) -> None:
+        """Model, state, answers, pool, and the log's line at last: without it nothing of this counts."""
+        path = self.out / "models" / f"{node.name}.asnet"
+        parameters = np.stack(node.recent).mean(axis=0, dtype=np.float64).astype(np.float32)
+        draft = path.with_name(f".{path.name}.new")
+        arrays = {name: getattr(node.state, name) for name in ("parameters", "means", "squares")}
+        arrays |= {f"recent.{age}": each for age, each in enumerate(node.recent)}
+        metadata = {"steps": str(node.state.steps), "random_state": str(node.state.random_state)}
+        try:
+            write_asnet(draft, with_parameters(self.model, self.data.trainer, parameters))
+            draft.replace(path)
+            replace_safely(self.out / "nodes" / f"{node.name}.safetensors", arrays, metadata)
+        except OSError as error:
+            raise InputError(
+                f"{path}: the model cannot be written: {error.strerror}; make room and give the same "
+                "command again to go on"
+            ) from None
+        node.exams = self._examine(path)
+        for entry in self.data.entries[self._pool_lines :]:
+            self.store.append(POOL, asdict(entry))
+        self._pool_lines = len(self.data.entries)
+        line = {
+            "model": node.name,
+            "run": f"init-{node.init}",
+            "epoch": node.depth,
+            "parent": node.parent,
+            "loss": node.loss,
+            "success_rate": node.success_rate,
+            "samples": self.data.size,
+            "pool": self._pool_lines,
+        }
+        self.store.append(LOG, line)
+
+    def _examine(self, path: Path) -> list[Exam]:
+        assert self.book is not None
+        candidate = Candidate(f"asnet:{path}", digest_of(path))
+        exams = []
+        for number in range(len(self.examiner.tasks)):
+            exam = self.book.known.get((candidate.digest, number))
+            if exam is None:
+                exam = self.examiner.exam(candidate.policy, number)
+                assert exam is not None, "an exam without a time limit ends"
+                self.book.put(candidate, number, exam)
+            exams.append(exam)
+        return exams
+
+    def _restore(self, about: dict[str, Any]) -> None:
+        lines = self.store.lines(LOG)
+        known = self.store.read("about.json")
+        if known is not None and json.loads(known) != json.loads(json.dumps(about)):
+            raise InputError(
+                f"{self.out}: holds a training with other tasks or options; choose another --out"
+            )
+        if known is None:
+            if lines:
+                raise InputError(f"{self.out}: holds another kind of training; choose another --out")
+            write_whole(self.out / "about.json", json.dumps(about))
+        pool = self.store.lines(POOL)
+        kept = lines[-1]["pool"] if lines else 0
+        if len(pool) < kept:
+            raise InputError(f"{self.out / POOL}: has {len(pool)} lines, not {kept}; choose another --out")
+        self.store.cut(POOL, kept)
+        self.store.cut(LOG, len(lines))
+        for entry in pool[:kept]:
+            regrets = tuple((name, regret) for name, regret in entry["regrets"])
+            self.data.restore(PoolEntry(entry["task"], tuple(entry["facts"]), regrets))
+        self._pool_lines = kept
+        for number, line in enumerate(lines):
+            self.nodes.append(self._read(number, line))
+            if line["parent"] is not None:
+                self.nodes[line["parent"]].expanded += 1
+
+    def _read(self, number: int, line: dict[str, Any]) -> Node:
+        path = self.out / "nodes" / f"{line['model']}.safetensors"
+        arrays, metadata = read_safetensors(path)
+        try:
+            state = TrainerState(
+                arrays["parameters"],
+                arrays["means"],
+                arrays["squares"],
+                int(metadata["steps"]),
+                int(metadata["random_state"]),
+            )
+            recent = [arrays[f"recent.{age}"] for age in range(len(arrays) - 3)]
+        except (KeyError, ValueError) as error:
+            raise InputError(f"{path}: is damaged ({error}); choose another --out") from None
+        exams = self._examine(self.out / "models" / f"{line['model']}.asnet")
+        return Node(
+            number,
+            line["parent"],
+            int(line["run"].removeprefix("init-")),
+            line["epoch"],
+            state,
+            recent,
+            line["loss"],
+            line["success_rate"],
+            exams,
+        )
+
+    def _rank(self) -> Selection:
+        candidates = [Candidate(f"asnet:{node.name}", node.name) for node in self.nodes]
+        exams = [node.exams for node in self.nodes]
+        return rank(candidates, exams, self.examiner.pools, samples=0)
+
+    def _told(self, node: Node) -> Progress:
+        done, of = len(self.nodes) - self.tree.inits, self.tree.epochs
+        left = self.seconds / max(len(self.nodes), 1) * max(of - done, 0)
+        if self.max_seconds is not None:
+            left = min(left, max(0.0, self.max_seconds - self.seconds))
+        return Progress(
+            run=node.name if node.parent is None else f"{node.name} from n{node.parent:04d}",
+            epoch=node.depth,
+            loss=0.0 if node.loss is None else node.loss,
+            success_rate=node.success_rate,
+            solved=sum(exam.initial is not None for exam in node.exams),
+            of=len(self.examiner.tasks),
+            samples=self.data.size,
+            seconds=self.seconds,
+            left=left,
+        )
+
+    def _finish(self, limit: str | None) -> TrainingResult:
+        found = self._rank()
+        best = self.nodes[int(found.ranking[0].candidate.digest[1:])]
+        score = {each.candidate.digest: each.score for each in found.ranking}
+        final = self.out / "final.asnet"
+        draft = self.out / ".final.asnet.new"
+        try:
+            draft.write_bytes((self.out / "models" / f"{best.name}.asnet").read_bytes())
+            draft.replace(final)
+        except OSError as error:
+            raise InputError(f"{final}: cannot be written: {error.strerror}; make room, try again") from None
+        drawn = [TreeNode(node.number, node.parent, node.depth, score[node.name]) for node in self.nodes]
+        write_whole(self.out / "tree.svg", draw_tree(drawn, best=best.number))
+        return TrainingResult(
+            epochs=sum(node.parent is not None for node in self.nodes),
+            final=final,
+            models=self.out / "models",
+            success_rate=best.success_rate,
+            solved=found.ranking[0].grade.solved_tasks,
+            seconds=self.seconds,
+            limit=limit,
+        )
+
+
+def _random_state(seed: int, number: int) -> int:
+    """Random numbers for the training of a model: its own, so that branches differ."""
+    return int.from_bytes(hashlib.sha256(f"{seed} {number}".encode()).digest()[:8], "little")
