@@ -139,21 +139,27 @@ class Trial:
             yield f"the run is {event.outcome}, but no decision is at fault"
 
     def _wrong_fault(self, event: Judged, table: Table, state: State) -> Iterator[str]:
-        """A decision is at fault where the best course is out of reach afterwards."""
+        """A decision is at fault where the best course is out of reach afterwards; a window holds such a one."""
         fault, visited = event.fault, table.run(state)
-        if fault is None or fault.step >= len(visited):
-            yield f"the run has no step {fault and fault.step}"
+        if fault is None:
             return
+        until = fault.step + 1 if fault.until is None else fault.until
+        if not fault.step < until <= len(visited):
+            yield f"the run has no steps {fault.step} to {until}"
+            return
+        if not any(self._is_fault(table, here) for here in visited[fault.step : until]):
+            yield f"steps {fault.step} to {until} are on a best course"
         here = visited[fault.step]
-        moves, name = self.truth.moves[here], table.choice[here]
-        if (fault.action or "").strip("()") not in (name or "").strip("()"):
-            yield f"the policy does {name} in step {fault.step}, not {fault.action}"
-        after, cost = moves.get(name or "", (None, 0))
-        rest = math.inf if after is None else cost + self.truth.best[after]
-        if not rest > self.truth.best[here]:
-            yield f"step {fault.step}, {name}, is on a best course"
-        if fault.better is not None and fault.better not in moves:
+        if fault.is_single and (fault.action or "").strip("()") not in (table.choice[here] or "").strip("()"):
+            yield f"the policy does {table.choice[here]} in step {fault.step}, not {fault.action}"
+        if fault.better is not None and fault.better not in self.truth.moves[here]:
             yield f"{fault.better} is not applicable in step {fault.step}"
+
+    def _is_fault(self, table: Table, here: State) -> bool:
+        name = table.choice[here]
+        after, cost = self.truth.moves[here].get(name or "", (None, 0))
+        rest = math.inf if after is None else cost + self.truth.best[after]
+        return rest > self.truth.best[here]
 
     def _verify(self, report: misstep.Report, label: str) -> None:
         with tempfile.TemporaryDirectory(prefix="misstep-") as folder:

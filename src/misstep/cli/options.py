@@ -50,5 +50,10 @@ PolicyText: TypeAlias = Annotated[
     str, Parameter(help="NAME:VALUE such as asnet:FILE or heuristic:ff; `misstep parts policy` shows all.")
 ]
 Trust: TypeAlias = Annotated[
-    bool, Parameter(negative="", help="Run the code that a record of somebody else names; look at it first.")
+    bool,
+    Parameter(
+        negative="",
+        show_default=False,
+        help="Run the code that a record of somebody else names; look at it first.",
+    ),
 ]
