@@ -151,8 +151,8 @@ nb::object run_all(nb::object self, const BatchObject& starts, std::uint32_t max
 }
 
 // (plan or None, the limit that was hit or None, states asked)
-nb::tuple look_ahead(GraphObject& g, const StateObject& state, std::uint32_t depth, std::optional<Total> below,
-                     std::uint32_t max_steps, const Budget* budget) {
+nb::tuple look_ahead(GraphObject& g, const StateObject& state, std::uint32_t depth,
+                     std::optional<Total> below, std::uint32_t max_steps, const Budget* budget) {
     require_same_task(*g.core, *state.core, "state");
     LookaheadOptions options;
     options.depth = depth;

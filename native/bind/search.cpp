@@ -51,7 +51,8 @@ ResultObject search(nb::object task, const std::string& config, const StateObjec
     Heuristic* heuristic = given != nullptr ? given->heuristic.get() : own.get();
     if (start != nullptr) require_same_task(core, *start->core, "state");
     const Word* from = start == nullptr ? core.space.initial.data() : start->words.data();
-    SearchOptions options{copy_of(budget), seed, below && *below <= kMaxCost ? static_cast<Cost>(*below) : kInfinity};
+    SearchOptions options{copy_of(budget), seed,
+                          below && *below <= kMaxCost ? static_cast<Cost>(*below) : kInfinity};
     ResultObject object{std::move(task), &core, {}, nullptr};
     if (keep_frontier) {
         object.frontier = std::make_shared<Frontier>();

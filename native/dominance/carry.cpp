@@ -55,8 +55,7 @@ class Carrier {
   private:
     // Answers s -action-> s' by a path to some t' of cost g with D(s',t') >= D(s,t) - c(action) + g.
     void follow(const Abstract& s, const Abstract& to_s, ActionId action) {
-        const std::int64_t needed =
-            dominance_.value(s.data(), at_.data()) - space_.task.actions[action].cost;
+        const std::int64_t needed = dominance_.value(s.data(), at_.data()) - space_.task.actions[action].cost;
         if (follow_directly(to_s, needed)) return;
         const std::int64_t before = cost_;
         follow_proof(s, to_s, dominance_.label_of(action));

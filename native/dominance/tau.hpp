@@ -14,8 +14,8 @@ struct TauEdge {
     std::uint32_t level;  // the moves of the other factors have lower levels, so that expanding one ends
 };
 
-// Farther counts as never. As far as values of D go, or what follows from two of them would promise moves that are
-// not known.
+// Farther counts as never. As far as values of D go, or what follows from two of them would promise moves
+// that are not known.
 inline constexpr Cost kMaxTauCost = (1 << 28) - 1;
 
 class TauMoves {

@@ -24,8 +24,9 @@ std::optional<std::int32_t> value_in(const std::vector<Fact>& facts, std::int32_
     return found == facts.end() ? std::nullopt : std::optional(found->value);
 }
 
-// Whether two actions do the same at the same cost wherever both are applicable. The translator splits an action
-// whose precondition is a disjunction into such ones; an effect that one of them writes may be what the other needs.
+// Whether two actions do the same at the same cost wherever both are applicable. The translator splits an
+// action whose precondition is a disjunction into such ones; an effect that one of them writes may be what
+// the other needs.
 bool do_the_same(const Action& a, const Action& b) {
     for (Fact fact : a.precondition)
         if (auto other = value_in(b.precondition, fact.var); other && *other != fact.value) return true;

@@ -9,8 +9,9 @@
 
 namespace misstep {
 
-// Costs of actions, and estimates of what plans cost. Infinity is a value of its own; finite values never exceed
-// kMaxCost, at which estimates stay: such a one is still a lower bound where it was meant as one, but no more.
+// Costs of actions, and estimates of what plans cost. Infinity is a value of its own; finite values never
+// exceed kMaxCost, at which estimates stay: such a one is still a lower bound where it was meant as one, but
+// no more.
 using Cost = std::int32_t;
 inline constexpr Cost kInfinity = std::numeric_limits<Cost>::max();
 inline constexpr Cost kMaxCost = (1 << 30) - 2;
@@ -21,7 +22,8 @@ inline Cost add_costs(Cost a, Cost b) {
     return sum > kMaxCost ? kMaxCost : sum;
 }
 
-// What several actions cost together, exactly: no run or plan that fits into memory comes near the largest value.
+// What several actions cost together, exactly: no run or plan that fits into memory comes near the largest
+// value.
 using Total = std::int64_t;
 inline constexpr Total kEndless = std::numeric_limits<Total>::max();  // there is no end, or no plan
 
@@ -86,9 +88,9 @@ std::string atom_from_sas(std::string_view sas_name);
 // Lower case, one blank between words: "(On  A b )" -> "(on a b)".
 std::string normalised(std::string_view text);
 
-// Makes names say which value or action is meant. Of each variable one value may have no atom; other values without
-// one, and atoms that were used before, become "(value VARIABLE VALUE)". Actions may share a name where they do the
-// same; another one of that name gets its number behind it.
+// Makes names say which value or action is meant. Of each variable one value may have no atom; other values
+// without one, and atoms that were used before, become "(value VARIABLE VALUE)". Actions may share a name
+// where they do the same; another one of that name gets its number behind it.
 void name_apart(Task& task);
 
 // The inverse of parse_sas, up to names that SAS files and PDDL write differently.

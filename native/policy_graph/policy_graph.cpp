@@ -234,8 +234,7 @@ RunInfo PolicyGraph::evaluate(StateId start, std::uint32_t max_steps) {
         Node& here = node(at);
         std::uint32_t steps = static_cast<std::uint32_t>(path_.size());
         if (here.resolved && fits(here.outcome, steps + here.steps_to_end)) {
-            RunInfo info{start, here.end, here.outcome, steps + here.steps_to_end,
-                         cost + here.cost_to_end};
+            RunInfo info{start, here.end, here.outcome, steps + here.steps_to_end, cost + here.cost_to_end};
             // All before it end likewise; a run into a loop ends at the same repeated state.
             resolve(here.outcome, here.end, path_.size());
             return info;

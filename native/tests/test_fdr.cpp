@@ -61,7 +61,8 @@ TEST(written_tasks_read_back_the_same) {
 // Values without an atom, atoms that differ in case only, and two actions of one name.
 TEST(names_tell_values_and_actions_apart) {
     const Task light = parse_sas(kSas, "light.sas");
-    Task task = parse_sas(with(with(kSas, "Atom lit(lamp, hall)", "red"), "Atom held(key)", "Atom Held(KEY )"), "x");
+    Task task =
+        parse_sas(with(with(kSas, "Atom lit(lamp, hall)", "red"), "Atom held(key)", "Atom Held(KEY )"), "x");
     CHECK(task.variables[0].values == std::vector<std::string>({"", "(value 0 1)"}));
     CHECK(task.variables[1].values == std::vector<std::string>({"(held key)", ""}));
     CHECK(same(parse_sas(write_sas(task), "again"), task));

@@ -21,7 +21,7 @@ std::vector<StateId> insert_all(PolicyGraph& graph, const WholeSpace& whole) {
 
 // The cheapest plan of at most `depth` free steps and then the policy.
 Total plain_lookahead(const Task& task, const WholeSpace& whole, const TablePolicy& policy, std::size_t state,
-                     std::uint32_t depth) {
+                      std::uint32_t depth) {
     if (whole.is_goal(state)) return 0;
     Total best = kEndless;
     TablePolicy::Run run = policy.run(task, state, 1000, [](std::size_t) { return false; });

@@ -75,10 +75,23 @@ def set_up(
         if not config.policy:
             raise InputError("there is no policy to test; give one as NAME:VALUE, such as asnet:FILE")
         policy = make_policy_part(config.policy)
-    host = Host() if _is_isolated(config, policy, named=named) else None  # it starts while we load the task
+    isolate = (
+        named and getattr(policy, "isolate", False) is True if config.isolate is None else config.isolate
+    )
+    if isolate and not named:
+        raise InputError(
+            "a policy that is a Python object lives in this process; to have it in a process of its own, name "
+            "it, such as python:FILE.py:NAME, or leave `isolate` out"
+        )
+    host = Host() if isolate else None  # it starts while we load the task
     unit_cost = config.unit_cost or bool(getattr(policy, "unit_cost", False))
     loaded = task or load_task(config.domain, config.problem, unit_cost=unit_cost, budget=budget)
-    bound = _guarded(config, loaded, policy, host, budget)
+    asked: Policy | IsolatedPolicy
+    if host is None:
+        asked = bind_policy(policy, loaded)
+    else:
+        asked = IsolatedPolicy.open(host, loaded, config.policy, memory_mb=config.memory_mb, budget=budget)
+    bound = guarded(asked, loaded, max_seconds=config.call_seconds, budget=budget)
     graph = PolicyGraph(loaded, bound, recheck=config.recheck, seed=config.seed)
     warnings = [*loaded.warnings, *warnings_of(bound)]
     if unit_cost and not config.unit_cost:
@@ -96,24 +109,3 @@ def set_up(
         bias=given.get("bias") or make_part("bias", config.bias),
         oracles=given.get("oracle") or make_oracles(config.oracle),
     )
-
-
-def _is_isolated(config: Config, policy: Policy | PolicyPart, *, named: bool) -> bool:
-    if config.isolate and not named:
-        raise InputError(
-            "a policy that is a Python object lives in this process; to have it in a process of its own, name "
-            "it, such as python:FILE.py:NAME, or leave `isolate` out"
-        )
-    usual = named and getattr(policy, "isolate", False) is True
-    return usual if config.isolate is None else config.isolate
-
-
-def _guarded(
-    config: Config, task: Task, policy: Policy | PolicyPart, host: Host | None, budget: Budget
-) -> Policy:
-    """The policy on the task, asked in a process of its own where there is a host."""
-    if host is None:
-        bound: Policy | IsolatedPolicy = bind_policy(policy, task)
-    else:
-        bound = IsolatedPolicy.open(host, task, config.policy, memory_mb=config.memory_mb, budget=budget)
-    return guarded(bound, task, max_seconds=config.call_seconds, budget=budget)

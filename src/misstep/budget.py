@@ -9,10 +9,9 @@ def process_budget(
     seconds: float | None = None,
     memory_mb: float | None = None,
     expansions: int | None = None,
-    stop: StopFlag | None = None,
 ) -> Budget:
     """What a whole command or test may spend.
 
     Memory is what the process takes beyond what it has now, whoever uses it, and what one call may store.
     """
-    return Budget(seconds=seconds, memory_mb=memory_mb, growth_mb=memory_mb, expansions=expansions, stop=stop)
+    return Budget(seconds=seconds, memory_mb=memory_mb, growth_mb=memory_mb, expansions=expansions)

@@ -170,9 +170,6 @@ def names(actions: Sequence[Action]) -> list[str]:
 
 def clear_names(actions: Sequence[Action]) -> list[str]:
     """Actions by names that stand for one of them only."""
-    return [_clear_name(action) for action in actions]
-
-
-def _clear_name(action: Action) -> str:
-    task = action.task
-    return task.clear_name(action) if isinstance(task, Task) else action.name
+    task = actions[0].task if actions else None
+    split = task.split_names if isinstance(task, Task) else {}
+    return [split.get(action.index, action.name) for action in actions]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from misstep.budget import Budget, StopFlag, process_budget
+from misstep.budget import Budget
 from misstep.errors import InputError
 from misstep.plugins import option
 from misstep.statistics import CONFIDENCE
@@ -121,9 +121,10 @@ class Config:
         self._check_kind()
         self._check_numbers()
 
-    def budget(self, *, stop: StopFlag | None = None) -> Budget:
+    def budget(self) -> Budget:
         """What the test may spend, from now on."""
-        return process_budget(seconds=self.seconds, memory_mb=self.memory_mb, stop=stop)
+        memory = self.memory_mb
+        return Budget(seconds=self.seconds, memory_mb=memory, growth_mb=memory)
 
     def replace(self, **changes: Any) -> Self:
         """The same with some fields changed; None leaves a field as it is, texts for paths are fine."""
@@ -140,7 +141,11 @@ class Config:
         """The fields that differ from their defaults, as plain data."""
         given = {each.name: each.default for each in dataclasses.fields(self) if each.init}
         changed = {name: getattr(self, name) for name, usual in given.items() if getattr(self, name) != usual}
-        return {name: to_plain(value) for name, value in changed.items()}
+        # Most are paths and texts, for which nothing has to be looked at more closely.
+        return {
+            name: str(value) if isinstance(value, str | Path) else to_plain(value)
+            for name, value in changed.items()
+        }
 
     def to_toml(self) -> str:
         """As a TOML file that `read` takes."""

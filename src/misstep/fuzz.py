@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import cast
 
 from misstep._core import Budget, PolicyGraph, State
@@ -68,7 +69,7 @@ class Fuzz:
             budget=self.budget,
             known=self.known,
         )
-        fuzz.show = lambda: self._show(fuzz)
+        fuzz.show = partial(self._show, fuzz)
         # What the native core made needs no check and is not kept here: pools may be very large.
         is_native = getattr(self.fuzzer, "is_native", False)
         entries = self.fuzzer.walk(fuzz) if is_native else self._checked(fuzz)

@@ -260,7 +260,8 @@ class Lab(Knowledge[State]):
     """Of one policy run."""
     lookups: list[Callable[[State], Claim[State] | None]] = field(default_factory=list)
     """Lower bounds that are looked up, such as those of an abstraction; whoever has one adds it."""
-    _entries: dict[int, PoolEntry] = field(default_factory=dict)
+    entries: dict[int, PoolEntry] = field(default_factory=dict)
+    """The pool so far, by id."""
     _by_state: dict[State, PoolEntry] = field(default_factory=dict)
     _proofs: ProofLog = field(default_factory=ProofLog)
     _cuts: dict[State, int] = field(default_factory=dict)
@@ -320,7 +321,7 @@ class Lab(Knowledge[State]):
     def add_to_pool(self, entries: Iterable[PoolEntry]) -> None:
         """Makes pool entries known, so that oracles can follow origins."""
         for entry in entries:
-            self._entries[entry.id] = entry
+            self.entries[entry.id] = entry
             self._by_state[entry.state] = entry
 
     def is_in_pool(self, state: State) -> bool:
@@ -329,7 +330,7 @@ class Lab(Knowledge[State]):
 
     def entry(self, number: int | None) -> PoolEntry | None:
         """A pool entry by its id."""
-        return None if number is None else self._entries.get(number)
+        return None if number is None else self.entries.get(number)
 
     def plan(self, state: State) -> tuple[Action, ...] | None:
         """The cheapest known plan of a state."""

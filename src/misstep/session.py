@@ -63,7 +63,8 @@ class Session:
         """Runs the test; ends early where the budget is spent. The last event sums up."""
         self._begin = time.perf_counter()
         config = self.config
-        budget = config.budget(stop=self.stop)
+        memory = config.memory_mb
+        budget = Budget(seconds=config.seconds, memory_mb=memory, growth_mb=memory, stop=self.stop)
         clock = Clock()
         try:
             subject = self.open(budget)
@@ -175,8 +176,6 @@ class Session:
             self._open[case.state] = case
         else:
             self._open.pop(case.state, None)
-        if verdict is Verdict.BUG:
-            self._bugs[case.id] = (case, finding)
         event = Judged(
             id=case.id,
             verdict=verdict,
@@ -195,6 +194,8 @@ class Session:
         )
         self.record.write_down(event, finding.certificate, subject.lab.take_answers())
         self.tally.add(event)
+        if verdict is Verdict.BUG:
+            self._bugs[case.id] = (case, finding)
         return event
 
     def _judge_again(self, subject: Subject[Any]) -> Iterator[Event]:
@@ -211,6 +212,7 @@ class Session:
     def _finished(self, subject: Subject[Any], clock: Clock) -> Finished:
         bugs = list(self._bugs.values())
         families = subject.families(bugs)
+        regions = len({family.region for family in families})
         seconds = {
             "translate": self._translate_seconds,
             "fuzz": clock.fuzz,
@@ -221,7 +223,7 @@ class Session:
         return Finished(
             **self.tally.counts(),
             families=families,
-            bug_regions=len({family.region for family in families}),
+            bug_regions=regions,
             limits_hit=tuple(sorted(subject.lab.limits_hit)),
             effort=subject.lab.effort,
             seconds={name: round(value, 6) for name, value in seconds.items()},

@@ -77,27 +77,27 @@ class Task(_core.Task):
         view = self.pddl
         return frozenset() if view is None else frozenset(map(view.text, view.static_atoms))
 
-    def clear_name(self, action: _core.Action) -> str:
-        """The name; of an action that the translator split, `(move a b) 2` for the second of the name."""
-        place = self._places.get(action.index)
-        return action.name if place is None else f"{action.name} {place}"
-
     def clear_action(self, name: str) -> _core.Action:
-        """The action that `clear_name` calls so."""
+        """The action of this name; where several share it, by its entry in `split_names`."""
         index = self._by_clear_name.get(name)
         return self.action(name) if index is None else self.actions[index]
 
     @cached_property
-    def _places(self) -> dict[int, int]:
-        """Of the actions that share their name: the how manieth each is, from 1."""
+    def split_names(self) -> dict[int, str]:
+        """By its index, each action that the translator split: `(move a b) 2` for the second of the name."""
         same: dict[str, list[int]] = {}
         for action in self.actions:
             same.setdefault(action.name, []).append(action.index)
-        return {i: place for each in same.values() if len(each) > 1 for place, i in enumerate(each, start=1)}
+        return {
+            index: f"{name} {place}"
+            for name, each in same.items()
+            if len(each) > 1
+            for place, index in enumerate(each, start=1)
+        }
 
     @cached_property
     def _by_clear_name(self) -> dict[str, int]:
-        return {f"{self.actions[index].name} {place}": index for index, place in self._places.items()}
+        return {name: index for index, name in self.split_names.items()}
 
     def pruned(self, *, budget: _core.Budget | None = None) -> "Task":
         """The task without facts and actions that forward h^2 shows unreachable; ASNet policies expect it."""

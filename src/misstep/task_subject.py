@@ -50,6 +50,8 @@ class TaskSubject:
     """Writes a pool entry down, before it is tested."""
     keep_evidence: Callable[[Mapping[str, Any]], None]
     """Writes down what certificates share, before the first one that refers to it."""
+    size: int = field(init=False)
+    """How many states are wanted."""
     panel: Panel[Any, Case] = field(init=False)
     meter: PolicyGraph = field(init=False)
     _guard: Guard | None = field(init=False)
@@ -64,6 +66,7 @@ class TaskSubject:
     def __post_init__(self) -> None:
         if not type(self.objective).__module__.startswith("misstep."):
             require("objective", self.objective, "name", "value")
+        self.size = self.pool.size if isinstance(self.pool, Fuzz) else len(self.pool)
         self.meter = self.lab.graph
         self._guard = self.policy if isinstance(self.policy, Guard) else None
         self._recheck = Recheck(self._guard, self.meter) if self._guard and self.recheck else None
@@ -194,7 +197,6 @@ class TaskSubject:
                 batch.append(entry)
                 made += 1
             if batch and (entry is None or len(batch) >= size):
-                self.lab.add_to_pool(batch)
                 tell(PoolGrown(pool=made, size=self.size))
                 yield batch
                 batch = []
@@ -203,12 +205,8 @@ class TaskSubject:
         if isinstance(self.pool, Fuzz) and self.pool.stopped != "full":
             self.lab.limits_hit.add(f"fuzz: {self.pool.stopped}")
 
-    @property
-    def size(self) -> int:
-        """How many states are wanted."""
-        return self.pool.size if isinstance(self.pool, Fuzz) else len(self.pool)
-
     def _runs(self, batch: list[PoolEntry]) -> Iterator[tuple[PoolEntry, Run]]:
+        self.lab.add_to_pool(batch)
         at, size = 0, 1
         while at < len(batch) and not self.lab.budget.is_over and self._given_up() is None:
             before = self.meter.policy_seconds

@@ -23,8 +23,8 @@ from misstep.config import Config
 from misstep.errors import InputError
 from misstep.events import timeless
 from misstep.record import store
-from misstep.record.disk import Disk
 from misstep.record.record import Record
+from misstep.record.store import Disk
 from misstep.record.verify import verify_record
 from misstep.session import Session
 from misstep.suite import Suite
@@ -49,6 +49,8 @@ class FaultyDisk(Disk):
     """Of logs: how much of them is on the disk."""
     _new: set[Path] = field(default_factory=set)
     """Files whose place in their directory is not on the disk."""
+    _hollow: set[Path] = field(default_factory=set)
+    """Files whose content is not on the disk."""
 
     def _count(self, *, can_be_half: bool = False) -> bool:
         """Whether this operation is cut short; raises the fault."""
@@ -79,9 +81,15 @@ class FaultyDisk(Disk):
         if descriptor in self._paths:
             self._sizes[self._paths[descriptor]] = os.fstat(descriptor).st_size
 
-    def sync_folder(self, path: Path) -> None:
+    def sync_path(self, path: Path) -> None:
         self._count()
         self._new = {one for one in self._new if one.parent != path}
+        self._hollow.discard(path)
+
+    def write(self, path: Path, data: bytes, *, wait: bool = True) -> None:
+        super().write(path, data, wait=wait)
+        if not wait:
+            self._hollow.add(path)
 
     def move(self, draft: Path, path: Path) -> None:
         self._count()
@@ -100,6 +108,9 @@ class FaultyDisk(Disk):
         for path, size in self._sizes.items():
             if path.exists():
                 os.truncate(path, rng.randint(size, max(size, path.stat().st_size)))
+        for path in self._hollow:
+            if path.exists():
+                os.truncate(path, rng.randint(0, path.stat().st_size))
         for path in self._new:
             if rng.random() < 0.5:
                 path.unlink(missing_ok=True)

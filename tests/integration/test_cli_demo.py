@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,8 @@ def test_the_commands_it_names_work(tmp_path: Path) -> None:
     assert shown.out.count("   the policy ") == shown.out.count("| a better way") >= 2
     assert "the policy pays 19 where 16 is enough" in shown.out
     assert "for ever" in shown.out
+    (page,) = re.findall(r"Open (\S+) in a browser", shown.out)
+    assert "the policy pays 19 where 16 is enough" in (tmp_path / page).read_text()
     assert "> (drive" in shown.out
 
 

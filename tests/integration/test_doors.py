@@ -100,7 +100,8 @@ def test_a_resumed_record(expected: list[str], tmp_path: Path, stopped_after: in
     events = Session(config, record=record).events()
     for _ in range(stopped_after):
         next(events)
-    del events  # as if the process had been killed: nobody closes anything
+    del events  # as if the process had been killed: nobody ends anything
+    record.store.close()  # its lock would have gone with the process
     resumed = Session(config, record=Record.open(tmp_path / "record"), resume=True)
     for _ in resumed.events():
         pass
@@ -144,6 +145,7 @@ def test_a_model_through_every_door(model: Path, tmp_path: Path) -> None:
     for _ in range(12):
         next(events)
     del events
+    record.store.close()
     for _ in Session(config, record=Record.open(tmp_path / "stopped"), resume=True).events():
         pass
     assert events_of(Record.open(tmp_path / "stopped")) == expected

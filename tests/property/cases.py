@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from misstep import _core as core
 from misstep.reference import fdr
@@ -60,7 +60,12 @@ def case_of(task: fdr.Task, *, seed: int = 0, size: int = 6) -> Case:
     reached = exhaustive.depths(task, task.initial)
     rest = list(reached)[1:]
     sample = [task.initial, *random.Random(seed).sample(rest, min(size - 1, len(rest)))]
-    return Case(task, Task(to_sas(task)), reached, sample, seed)
+    native = Task(to_sas(task))
+    # Different actions of one name are told apart when a task is loaded.
+    clear = tuple(
+        replace(action, name=known.name) for action, known in zip(task.actions, native.actions, strict=True)
+    )
+    return Case(replace(task, actions=clear), native, reached, sample, seed)
 
 
 @functools.lru_cache(maxsize=2 * CHUNK)

@@ -7,8 +7,8 @@ from tests.torture.trial import Score, trials
 
 def test_nothing_is_false_on_some_random_worlds() -> None:
     score = Score()
-    for seed in (8, 21, 5002):
-        trials(seed, score, policies=1)
+    trials(8, score, policies=1, pool=25)
+    trials(60, score, policies=1, pool=10, oracles=("planner", "bounds+improve"))
     assert score.false == []
-    assert score.tasks >= 1 and all(score.verdicts[name] > 50 for name in ("bug", "cleared", "unknown"))
-    assert score.faults > 50 and score.certificates > 20
+    assert score.tasks == 2 and all(score.verdicts[name] > 20 for name in ("bug", "cleared", "unknown"))
+    assert score.faults > 20 and score.certificates > 20

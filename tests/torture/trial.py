@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -86,6 +86,12 @@ class Trial:
             self.states[tuple(sorted(f"({' '.join(atom)})" for atom in state & known))] = state
         if len(self.states) < len(truth.moves):
             self.fail("two states of the world look the same in the task")
+        # The translator drops what never changes anything; to take such an action is to stay for ever.
+        self.known = {action.name for action in self.task.actions}
+        for state, moves in truth.moves.items():
+            if any(after != state and name not in self.known for name, (after, _) in moves.items()):
+                self.fail("the task lacks an action that changes a state")
+                break
 
     def fail(self, what: str) -> None:
         """Notes that something is false, with all that is needed to see it again."""
@@ -162,6 +168,8 @@ def trials(
     seed: int,
     score: Score,
     *,
+    oracles: Sequence[str] = ORACLES,
+    pool: int = 300,
     states: int = 3000,
     policies: int = 4,
     go_on: Callable[[], bool] = lambda: True,
@@ -184,12 +192,12 @@ def trials(
         return
     score.tasks += 1
     for number in range(policies):
-        table = Table(truth, rng)
-        for oracle in ORACLES:
+        table = Table(truth, rng, trial.known)
+        for oracle in oracles:
             if not go_on():
                 return
             options: dict[str, object] = {
-                "pool": min(len(truth.moves), 300 if len(trial.task.actions) < 300 else 15)
+                "pool": min(len(truth.moves), pool if len(trial.task.actions) < 300 else 15)
             }
             if rng.random() < 0.1:
                 options["objective"] = "qualitative"

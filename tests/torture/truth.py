@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import defaultdict
+from collections.abc import Set
 from random import Random
 
 from tests.torture.world import Action, State, World
@@ -41,7 +42,7 @@ class Truth:
             for after, step in moves.values():
                 into[after].append((state, step))
         best: dict[State, float] = dict.fromkeys(self.moves, math.inf)
-        heap: list[tuple[float, int, State]] = []
+        heap: list[tuple[float, int, State]] = []  # cost, a number that breaks ties, state
         for number, state in enumerate(self.moves):
             if self.world.is_goal(state):
                 best[state] = 0
@@ -49,26 +50,26 @@ class Truth:
         heapq.heapify(heap)
         pushed = len(self.moves)
         while heap:
-            cost, _, state = heapq.heappop(heap)
-            if cost > best[state]:
+            paid, _, state = heapq.heappop(heap)
+            if paid > best[state]:
                 continue
             for before, step in into[state]:
-                if cost + step < best[before]:
-                    best[before] = cost + step
+                if paid + step < best[before]:
+                    best[before] = paid + step
                     pushed += 1
-                    heapq.heappush(heap, (cost + step, pushed, before))
+                    heapq.heappush(heap, (paid + step, pushed, before))
         return best
 
 
 class Table:
-    """A random policy: mostly good or mostly bad, stuck or illegal here and there."""
+    """A random policy over the actions of these names: mostly good or bad, stuck or illegal here and there."""
 
-    def __init__(self, truth: Truth, rng: Random) -> None:
+    def __init__(self, truth: Truth, rng: Random, known: Set[str]) -> None:
         self.truth = truth
         good, broken = rng.choice([0.2, 0.7, 0.95]), rng.choice([0.0, 0.0, 0.1])
         self.choice: dict[State, str | None] = {}
         for state, moves in truth.moves.items():
-            names = sorted(moves)
+            names = sorted(moves.keys() & known)
             if rng.random() < broken or not names:
                 self.choice[state] = rng.choice([STUCK, ILLEGAL])
             elif rng.random() < good:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import cast
 
 import pytest
 
@@ -111,7 +111,7 @@ def line(steps: int, *, detour: int | None = None) -> core.Task:
 
 def go_on(batch: core.StateBatch) -> list[core.Action | None]:
     """A policy that never jumps."""
-    task: Any = batch.task
+    task = cast(core.Task, batch.task)
     return [next((a for a in task.applicable(s) if a.name != "(jump)"), None) for s in batch]
 
 

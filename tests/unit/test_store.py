@@ -1,6 +1,8 @@
 """Stores and records keep what they were given."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -82,6 +84,30 @@ def test_a_full_disk_is_said(tmp_path: Path) -> None:
         store.append("log", {"event": "lost"})
 
 
+def test_a_record_has_one_writer(tmp_path: Path) -> None:
+    record = begun(tmp_path / "record")
+    with pytest.raises(InputError, match="there is a record already"):
+        Record.create(tmp_path / "record")
+    program = (
+        "from pathlib import Path\nfrom misstep.errors import InputError\n"
+        "from misstep.record.record import Record\n"
+        f"try: Record.open(Path({str(tmp_path / 'record')!r})).resume()\n"
+        "except InputError as error: print(error)"
+    )
+    other = [sys.executable, "-c", program]
+    assert (
+        "another test is writing this record" in subprocess.run(other, capture_output=True, text=True).stdout
+    )
+    record.close()
+    assert subprocess.run(other, capture_output=True, text=True).stdout == ""
+
+
+def test_what_is_left_of_another_record_is_not_taken_over(tmp_path: Path) -> None:
+    (tmp_path / "record" / "bugs").mkdir(parents=True)
+    with pytest.raises(InputError, match="there is bugs of another record"):
+        Record.create(tmp_path / "record")
+
+
 def test_free_directories_are_numbered(tmp_path: Path) -> None:
     first = Record.create_free(tmp_path / "run")
     second = Record.create_free(tmp_path / "run")
@@ -136,6 +162,7 @@ def test_what_a_stopped_test_did_not_know_is_replaced(tmp_path: Path) -> None:
     record = begun(tmp_path / "record")
     record.write_down(judged(1, Verdict.UNKNOWN, limit="seconds"), None, [])
     record.event(Finished(tested=2))
+    record.close()
     again = Record.open(tmp_path / "record")
     again.resume()
     again.event(Started(task="t", policy="p", seed=0, oracles=("o",)))

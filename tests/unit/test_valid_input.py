@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import cast
 
 import pytest
 
@@ -82,7 +82,7 @@ def test_names_that_nothing_tells_apart_are_refused() -> None:
 
 def go_anywhere(batch: core.StateBatch) -> list[core.Action | None]:
     """Takes the first action."""
-    task: Any = batch.task
+    task = cast(core.Task, batch.task)
     return [next(iter(task.applicable(state)), None) for state in batch]
 
 

@@ -103,7 +103,7 @@ def make_config(options: Any, *, file: Path | None = None, **named: Any) -> Conf
     config = Config.from_table(
         table, where="command line" if source is None else f"command line and {source}"
     )
-    return config.replace(seconds=left_of(config.seconds))
+    return config if config.seconds is None else config.replace(seconds=left_of(config.seconds))
 
 
 def _found() -> Path | None:

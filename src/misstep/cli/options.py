@@ -49,3 +49,6 @@ ProblemFile: TypeAlias = Annotated[Path | None, Parameter(help="A PDDL problem; 
 PolicyText: TypeAlias = Annotated[
     str, Parameter(help="NAME:VALUE such as asnet:FILE or heuristic:ff; `misstep parts policy` shows all.")
 ]
+Trust: TypeAlias = Annotated[
+    bool, Parameter(negative="", help="Run the code that a record of somebody else names; look at it first.")
+]

@@ -6,8 +6,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import Json, Quiet, Seconds
-from misstep.cli.output import emit_json, say, say_plain
+from misstep.cli.options import Json, Quiet, Seconds, Trust
+from misstep.cli.output import emit_json, say, say_plain, warn
 from misstep.cli.timing import time_limit
 from misstep.reports.status import StatusLine
 
@@ -21,6 +21,7 @@ def replay(
         str | None, Parameter(help="Ask this policy instead, such as a newly trained one.")
     ] = None,
     seconds: Seconds = None,
+    trust: Trust = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
@@ -28,6 +29,7 @@ def replay(
 
     Example: misstep replay runs/line-001 12
     """
+    from misstep.record.bound_files import changed_policy
     from misstep.record.record import records_in
     from misstep.record.replay import STATUS, open_replay
     from misstep.reports.show import show_replayed
@@ -40,9 +42,11 @@ def replay(
             StatusLine(f"asking the policy again: {folder}", quiet=quiet, seconds=seconds),
             time_limit(seconds),
         ):
-            again = open_replay(folder, policy=policy)
+            again = open_replay(folder, policy=policy, trust=trust)
             certificates = again.bugs(bug)
             answers = again.ask(certificates)
+        for text in changed_policy(again.record) if policy is None and not json else ():
+            warn(text)
         for found in answers:
             counts[found.status] += 1
             rows.append(found.as_json())

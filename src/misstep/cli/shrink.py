@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import Json, Quiet, Seconds
+from misstep.cli.options import Json, Quiet, Seconds, Trust
 from misstep.cli.output import emit_json, say, say_plain
 from misstep.cli.timing import time_limit
 from misstep.explain.words import counted
@@ -19,6 +19,7 @@ def shrink(
     /,
     *,
     seconds: Seconds = None,
+    trust: Trust = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
@@ -32,7 +33,7 @@ def shrink(
     from misstep.reports.text import screen_width
 
     with StatusLine(f"shrinking bug {bug}", quiet=quiet, seconds=seconds), time_limit(seconds):
-        found = shrink_bug(open_replay(record), bug)
+        found = shrink_bug(open_replay(record, trust=trust, searches=True), bug)
     if json:
         emit_json(found.as_json())
         return ExitCode.BUGS_FOUND

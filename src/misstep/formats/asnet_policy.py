@@ -97,7 +97,8 @@ def _read_sqlite(path: Path) -> AsnetModel:
         connection = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1", uri=True)
         try:
             connection.execute("PRAGMA trusted_schema = OFF")
-            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_BLOB)
+            # What is larger than the file is not in it: it is made up by a column that is computed.
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(_MAX_BLOB, path.stat().st_size))
             return _from_tables(path, connection)
         finally:
             connection.close()
@@ -118,7 +119,11 @@ def _from_tables(path: Path, connection: sqlite3.Connection) -> AsnetModel:
         (kind, bias): {} for kind in names for bias in (False, True)
     }
     query = "SELECT layer, sig, name, idx, weights FROM asnets_weights ORDER BY id"
+    left = path.stat().st_size
     for layer, sig, name, index, blob in connection.execute(query):
+        left -= len(blob) if isinstance(blob, bytes) else 0
+        if left < 0:
+            raise InputError(f"{path}: its rows hold more than the file; is it made up?")
         numbers = all(type(number) is int and number >= 0 for number in (layer, sig, index))
         if not (numbers and sig <= 3 and isinstance(name, str)):
             raise InputError(f"{path}: a row of `asnets_weights` is malformed: {(layer, sig, name, index)}")

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from misstep.formats.sexp import Source
 
-_METRIC = re.compile(r"\A(\s*begin_version\n.*?\nend_version\nbegin_metric\n)\s*1\s*\n", re.DOTALL)
 _GOAL = re.compile(r"^begin_goal\n.*?^end_goal\n", re.DOTALL | re.MULTILINE)
 
 
@@ -18,7 +17,11 @@ def read_sas(path: str | Path) -> Source:
 
 def with_unit_cost(sas_text: str) -> str:
     """The same task without a metric, so that every action costs 1."""
-    return _METRIC.sub(r"\g<1>0\n", sas_text, count=1)
+    lines = sas_text.split("\n")
+    words = [line.strip() for line in lines]
+    if "begin_metric" in words[:-1]:
+        lines[words.index("begin_metric") + 1] = "0"
+    return "\n".join(lines)
 
 
 def with_goal(sas_text: str, goal: Mapping[int, int]) -> str:

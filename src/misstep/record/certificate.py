@@ -52,7 +52,7 @@ def make_certificate(
         if claim is not None and isinstance(claim.evidence, Surrounded):
             for line in claim.evidence.lines().values():
                 keep(line)
-    in_pool = lab.entry(entry.id)
+    in_pool = lab.entries.get(entry.id)
     pool = None  # the state of a shrunk bug is of no pool
     if in_pool is not None and in_pool.state == case.state:
         pool = {"id": entry.id, "parent": entry.parent, "walk": names(entry.walk)}

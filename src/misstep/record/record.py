@@ -21,8 +21,8 @@ from misstep.config import Config
 from misstep.errors import InputError
 from misstep.events import Event, Finished, Judged, from_json, timeless
 from misstep.judge import Verdict
-from misstep.record.disk import DISK, Disk
-from misstep.record.store import DirectoryStore, MemoryStore, Store, free_directory, read_object
+from misstep.record.origin import origin
+from misstep.record.store import DISK, DirectoryStore, Disk, MemoryStore, Store, free_directory, read_object
 from misstep.support.plain import to_plain
 
 TASK, DOMAIN, PROBLEM, MODEL, CONFIG, ENVIRONMENT, EVENTS, POOL, ANSWERS, BUGS, CLEARED, EVIDENCE = (
@@ -110,12 +110,14 @@ class Record:
             "python": platform.python_version(),
             "machine": platform.machine(),
             "config_sha256": hashlib.sha256(config.encode()).hexdigest(),
+            "origin": origin(config),
             **environment,
         }
         self.store.lock(EVENTS)
         for name, text in files.items():
             self.store.write(name, text)
         self.store.write(CONFIG, config)
+        self.store.sync(at_once=True)  # who finds the environment finds all of it
         self.store.write(ENVIRONMENT, json.dumps(about) + "\n")
 
     def check_same(self, config: Config, digests: Mapping[str, str]) -> None:
@@ -191,7 +193,7 @@ class Record:
         for answer in answers:
             store.append(ANSWERS, answer)
         if certificate is not None and is_bug:
-            store.write(f"{BUGS}/{event.id}.json", json.dumps(certificate, indent=1) + "\n")
+            store.write(f"{BUGS}/{event.id}.json", json.dumps(certificate, indent=1) + "\n", wait=False)
         elif certificate is not None and is_known:
             self._append_once(CLEARED, certificate)
         elif certificate is not None:
@@ -237,6 +239,10 @@ class Record:
         if text is None:
             raise InputError(f"{self.where}: no record (there is no {CONFIG} in it)")
         return Config.from_toml(text, where=f"{self.where}/{CONFIG}")
+
+    def is_own(self) -> bool:
+        """Whether this user made the record on this machine, and what was asked is what it says."""
+        return self.environment().get("origin") == origin(self.store.read(CONFIG) or "")
 
     def has_its_config(self) -> bool:
         """Whether what was asked is still what the environment says."""

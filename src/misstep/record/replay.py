@@ -19,6 +19,7 @@ from misstep.loading import recorded_task
 from misstep.oracle import Case
 from misstep.policy import Policy
 from misstep.pool import PoolEntry
+from misstep.record.origin import require_trust, require_trusted_oracles
 from misstep.record.record import Record
 from misstep.task import Task
 
@@ -150,9 +151,20 @@ def _status(judgement: Judgement, run: Run, *, same: bool) -> str:
     return "unknown" if run.outcome == "cut-off" else "fixed"
 
 
-def open_replay(path: Path, *, policy: str | None = None) -> "Replay | ModelReplay":
-    """The record in a directory, opened again."""
+def open_replay(
+    path: Path, *, policy: str | None = None, trust: bool = False, searches: bool = False
+) -> "Replay | ModelReplay":
+    """The record in a directory, opened again.
+
+    InputError where that would run code which somebody else's record names, unless `trust` allows it; with
+    `searches` its oracles are going to be asked as well.
+    """
     record = Record.open(path)
+    if not trust and not record.is_own():
+        if policy is None:
+            require_trust(record.where, record.config())
+        if searches:
+            require_trusted_oracles(record.where, record.config())
     if record.config().is_safety:
         from misstep.safety.replay import ModelReplay  # the JANI side is loaded when it is needed
 

@@ -3,14 +3,16 @@
 Here are the only reader and the only writer of files with one JSON object a line.
 """
 
+import contextlib
+import fcntl
 import json
+import os
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 from misstep.errors import InputError
-from misstep.record.disk import DISK, Disk
 
 # What was reported longer ago than this is on the disk itself: it survives a power failure, too.
 _SYNC_SECONDS = 0.5
@@ -41,8 +43,8 @@ class Store(Protocol):
         """Drops all lines of a log after the first `keep`, and a last line that was cut off."""
         ...
 
-    def write(self, name: str, text: str) -> None:
-        """Writes a text, complete or not at all."""
+    def write(self, name: str, text: str, *, wait: bool = True) -> None:
+        """Writes a text, complete or not at all; `wait` for the disk now, or leave that to `sync`."""
         ...
 
     def read(self, name: str) -> str | None:
@@ -88,7 +90,7 @@ class MemoryStore:
         if log in self._logs:
             del self._logs[log][keep:]
 
-    def write(self, name: str, text: str) -> None:
+    def write(self, name: str, text: str, *, wait: bool = True) -> None:
         """Keeps a text."""
         self._texts[name] = text
 
@@ -120,6 +122,94 @@ class MemoryStore:
                 other.append(log, line)
 
 
+class Disk:
+    """The disk as stores see it: the few operations that can fail. All raise OSError; tests let them fail."""
+
+    def open_log(self, path: Path, *, exclusive: bool) -> int:
+        """Opens a file for appending; `exclusive`: FileExistsError where it is there already."""
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | (os.O_EXCL if exclusive else 0)
+        return os.open(path, flags, 0o666)
+
+    def append(self, descriptor: int, data: bytes) -> None:
+        """Appends bytes, all or none of them."""
+        before = os.fstat(descriptor).st_size
+        try:
+            written = self.put(descriptor, data)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.ftruncate(descriptor, before)
+            raise
+        if written != len(data):
+            os.ftruncate(descriptor, before)
+            raise OSError(28, "no space left on the device")
+
+    def put(self, descriptor: int, data: bytes) -> int:
+        """Writes what fits; how much that was."""
+        return os.write(descriptor, data)
+
+    def write(self, path: Path, data: bytes, *, wait: bool = True) -> None:
+        """Writes a file beside its place, waits for the disk, and moves it there."""
+        draft = path.with_name(f".{path.name}.part")
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        try:
+            try:
+                left = memoryview(data)
+                while left:
+                    left = left[self.put(descriptor, bytes(left)) :]
+                if wait:
+                    self.sync(descriptor)
+            finally:
+                os.close(descriptor)
+            self.move(draft, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                draft.unlink()
+            raise
+
+    def move(self, draft: Path, path: Path) -> None:
+        """Puts a file in its place."""
+        draft.replace(path)
+
+    def truncate(self, path: Path, size: int) -> None:
+        """Cuts the end of a file off."""
+        os.truncate(path, size)
+
+    def sync(self, descriptor: int) -> None:
+        """Waits until the disk has what was written."""
+        os.fsync(descriptor)
+
+    def sync_path(self, path: Path) -> None:
+        """Waits until the disk has a file, or knows which files are in a directory."""
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def lock(self, descriptor: int) -> bool:
+        """Whether no other process has locked the file; it is ours then, until we close it or end."""
+        about = os.fstat(descriptor)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            # A test that was stopped, but not closed, in this very process.
+            return (about.st_dev, about.st_ino) in _OURS.values()
+        except OSError:  # Some network file systems know no locks.
+            return True
+        _OURS[descriptor] = (about.st_dev, about.st_ino)
+        return True
+
+    def close(self, descriptor: int) -> None:
+        """Closes a file."""
+        _OURS.pop(descriptor, None)
+        os.close(descriptor)
+
+
+_OURS: dict[int, tuple[int, int]] = {}
+"""The files that this process has locked, by descriptor."""
+DISK = Disk()
+
+
 class DirectoryStore:
     """A directory. `create` makes a new one; the constructor reads or continues an old one."""
 
@@ -128,8 +218,8 @@ class DirectoryStore:
         self.where = str(path)
         self._disk = disk
         self._logs: dict[str, Log] = {}
-        self._new_in: set[Path] = set()
-        """Directories with files of which the disk may not know."""
+        self._new: dict[Path, None] = {}
+        """Files that the disk may not have, and directories with such files."""
         self._synced = time.monotonic()
 
     @classmethod
@@ -146,14 +236,20 @@ class DirectoryStore:
             if left := [name for name in others if (path / name).exists() and not (path / marker).exists()]:
                 raise InputError(f"{path}: there is {left[0]} of another record; choose another --out")
             store._logs[marker] = Log(path / marker, exclusive=True, disk=disk)
-            store._new_in.add(path)
             store.lock(marker)
-        except FileExistsError:
-            raise InputError(
-                f"{path}: there is a record already; continue it with --resume, or choose another --out"
-            ) from None
-        except OSError as error:
-            raise InputError(f"{path}: cannot write there: {error.strerror}; choose another --out") from None
+            disk.sync_path(path)  # nothing is there before the marker is
+        except BaseException as error:
+            for log in store._logs.values():
+                log.close()
+            if isinstance(error, FileExistsError):
+                raise InputError(
+                    f"{path}: there is a record already; continue it with --resume, or choose another --out"
+                ) from None
+            if isinstance(error, OSError):
+                raise InputError(
+                    f"{path}: cannot write there: {error.strerror}; choose another --out"
+                ) from None
+            raise
         return store
 
     def append(self, log: str, line: Mapping[str, object]) -> None:
@@ -168,11 +264,13 @@ class DirectoryStore:
         """Drops the lines after the first `keep`."""
         cut_lines(self.path / log, keep=keep, disk=self._disk)
 
-    def write(self, name: str, text: str) -> None:
+    def write(self, name: str, text: str, *, wait: bool = True) -> None:
         """Writes a text beside its place and moves it there."""
         path = self.path / name
-        write_whole(path, text, disk=self._disk)
-        self._new_in |= {path.parent, self.path}
+        write_whole(path, text, disk=self._disk, wait=wait)
+        if not wait:
+            self._new[path] = None
+        self._new |= dict.fromkeys([path.parent, self.path])
 
     def read(self, name: str) -> str | None:
         """A text."""
@@ -205,9 +303,10 @@ class DirectoryStore:
         if not at_once and time.monotonic() - self._synced < _SYNC_SECONDS:
             return
         try:
-            while self._new_in:
-                self._disk.sync_folder(next(iter(self._new_in)))
-                self._new_in.pop()
+            # Files come before their directory.
+            for path in sorted(self._new, key=lambda path: -len(path.parts)):
+                self._disk.sync_path(path)
+                del self._new[path]
         except OSError as error:
             raise cannot_write(self.path, error) from None
         for log in reversed(self._logs.values()):
@@ -227,7 +326,7 @@ class DirectoryStore:
         if name not in self._logs:
             try:
                 self._logs[name] = Log(self.path / name, disk=self._disk)
-                self._new_in.add(self.path)
+                self._new[self.path] = None
             except OSError as error:
                 raise cannot_write(self.path / name, error) from None
         return self._logs[name]
@@ -322,11 +421,11 @@ def cannot_write(path: Path, error: OSError) -> InputError:
     return InputError(f"{path}: cannot write: {error.strerror}; all that was reported before is saved")
 
 
-def write_whole(path: Path, text: str, *, disk: Disk = DISK) -> None:
+def write_whole(path: Path, text: str, *, disk: Disk = DISK, wait: bool = True) -> None:
     """Writes a file so that it is there complete or not at all, whatever fails, the power included."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        disk.write(path, text.encode())
+        disk.write(path, text.encode(), wait=wait)
     except OSError as error:
         raise cannot_write(path, error) from None
 

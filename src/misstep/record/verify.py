@@ -98,7 +98,7 @@ def _of_the_task(record: Record, sas: str) -> Iterator[str]:
     if domain is None or problem is None:
         return
     try:
-        if _translated(domain, problem, record) != sas:
+        if translated(domain, problem, unit_cost=record.config().unit_cost) != sas:
             yield f"{TASK} is not what the translator makes of {DOMAIN} and {PROBLEM}"
     except LimitReached as error:
         yield f"{DOMAIN} and {PROBLEM} cannot be compared with {TASK}: {error}"
@@ -106,7 +106,7 @@ def _of_the_task(record: Record, sas: str) -> Iterator[str]:
         yield f"{DOMAIN} and {PROBLEM} are no task: {error}"
 
 
-def _translated(domain: str, problem: str, record: Record) -> str:
-    """The PDDL as SAS text once more; only this needs the translator and the core."""
+def translated(domain: str, problem: str, *, unit_cost: bool) -> str:
+    """PDDL as SAS text once more; only this needs the translator and the core."""
     read = parse_problem(Source(problem, PROBLEM), parse_domain(Source(domain, DOMAIN)))
-    return NativeTask(translate(read.domain, read, unit_cost=record.config().unit_cost)).sas
+    return NativeTask(translate(read.domain, read, unit_cost=unit_cost)).sas

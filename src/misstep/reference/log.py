@@ -86,7 +86,7 @@ def _beside(entry: Entry, last: Mapping[str, Mapping[str, Any]], *, is_over: boo
     if event.get("steps") != len(run["actions"]):
         yield f"{entry.name}: the log counts other steps"
     fault = entry.fields["fault"]
-    told = None if fault is None else {name: fault[name] for name in ("step", "action", "better")}
+    told = None if fault is None else {name: fault[name] for name in ("step", "until", "action", "better")}
     if event.get("fault") != told:
         yield f"{entry.name}: the log has another decision at fault"
 
@@ -110,6 +110,7 @@ def _end(
     for name, count in counts.items():
         if event.get(name) != count:
             yield f"the log sums up to {count} {name}, not {str(event.get(name))[:60]}"
+    is_classical = all(entry.fields.get("kind") == "classical" for entry in entries)
     bugs = {number for number, each in last.items() if each["verdict"] == "bug"}
     for family in items(event.get("families"), "the families"):
         fields = ("outcome", "schema", "region", "members", "representative")
@@ -119,8 +120,10 @@ def _end(
             yield "a family has members that are no bugs, or a representative that is no member"
         elif any(last[member].get("outcome") != parts["outcome"] for member in members):
             yield "a family has members that ended otherwise"
-        schemas = {_schema(entry) for entry in entries if entry.id in members}
-        if parts["schema"] is not None and schemas - {parts["schema"]}:
+        faults = [entry.fields["fault"] for entry in entries if entry.id in members]
+        schemas = {None if fault is None else fault.get("schema", parts["schema"]) for fault in faults}
+        # On a model the decision at fault may lie ahead of the state; its certificate then names none.
+        if is_classical and schemas - {parts["schema"]}:
             yield "a family has members with another schema at fault"
     decision = (event.get("extra") or {}).get("decision")
     if decision is not None:
@@ -128,14 +131,6 @@ def _end(
         proven = [entry.checked.verdict for entry in entries if entry.name == "decision"]
         if verdict != "unknown" and proven != ["safe" if verdict == "safe" else "cleared"]:
             yield f"the log says {str(verdict)[:60]}, but no valid certificate does"
-
-
-def _schema(entry: Entry) -> str | None:
-    fault = entry.fields["fault"]
-    if fault is None or entry.fields.get("kind") != "classical":
-        return None if fault is None else fault["action"]
-    schema: str | None = fault["schema"]
-    return schema
 
 
 def checked_log(events: Sequence[Any], entries: Sequence[Entry]) -> list[str]:

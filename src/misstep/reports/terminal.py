@@ -56,8 +56,8 @@ class Terminal:
         if interrupted:
             say("interrupted; so far:")
         pointers = [] if self._quiet else _pointers(report)
-        counts = summary_lines(report)
         kinds = [] if self._quiet else kind_lines(report, most=_SHOWN)
+        counts = summary_lines(report)
         if kinds:
             say("", *kinds, "")
         say(*counts, *pointers, hang=_HANG)

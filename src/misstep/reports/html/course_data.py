@@ -15,14 +15,21 @@ from misstep.reports.report import Bug, Report
 from misstep.reports.show import explain, headline
 from misstep.task import Task
 
-# More bugs than this nobody looks at one by one; the table counts all of them.
+# More bugs than this nobody looks at one by one, and more steps make a page that opens slowly.
 MOST_BUGS = 2000
+_MOST_STEPS = 500_000
 
 
 def task_data(report: Report, task: Task, scene: Scene) -> dict[str, Any]:
     """All that the page needs to show the bugs of a record."""
     tables = _Tables(task)
-    bugs = [tables.bug(bug) for bug in report.bugs[:MOST_BUGS]]
+    bugs: list[dict[str, Any]] = []
+    steps = 0
+    for bug in most_telling(report):
+        bugs.append(tables.bug(bug))
+        steps += len(bugs[-1]["run"]) + len(bugs[-1]["plan"])
+        if steps > _MOST_STEPS:
+            break
     return {
         "kind": "task",
         "facts": [
@@ -36,6 +43,15 @@ def task_data(report: Report, task: Task, scene: Scene) -> dict[str, Any]:
         "scene": scene_data(task, scene),
         "bugs": bugs,
     }
+
+
+def most_telling(report: Report) -> list[Bug]:
+    """The bugs that a page has room for; where that are not all, those that stand for others come first."""
+    bugs = report.bugs
+    if len(bugs) <= MOST_BUGS:
+        return bugs
+    first = {family.representative for family in report.families}
+    return sorted(bugs, key=lambda bug: bug.id not in first)[:MOST_BUGS]
 
 
 def _fact(task: Task, variable: int, value: int) -> str | None:

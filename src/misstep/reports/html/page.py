@@ -28,13 +28,16 @@ def make_page(reports: Sequence[Report], *, drawing: Drawing | None = None) -> s
     """The page of these tests; `drawing` draws their states, by default one that fits the domain."""
     title = _title(reports)
     several = len(reports) > 1
+    data = [_data(report, drawing) for report in reports]
     body = [
         element("header", element("h1", title), element("p", _subtitle(reports), class_="subtitle")),
         *([_comparison(reports)] if several else []),
-        *(_record(report, number, several=several) for number, report in enumerate(reports)),
+        *(
+            _record(report, number, opened={bug["id"] for bug in data[number]["bugs"]}, several=several)
+            for number, report in enumerate(reports)
+        ),
         element("footer", element("p", f"Written by misstep {__version__}. {_HOW}")),
     ]
-    data = [_data(report, drawing) for report in reports]
     head = [
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
@@ -103,7 +106,19 @@ def _subtitle(reports: Sequence[Report]) -> str:
 
 def _comparison(reports: Sequence[Report]) -> Html:
     """One row a test."""
-    heads = ("test", "task", "policy", "tested", "solved", "bugs", "cleared", "unknown", "worst gap", "time")
+    heads = (
+        "test",
+        "task",
+        "policy",
+        "tested",
+        "solved",
+        "bugs",
+        "cleared",
+        "unknown",
+        "bug rate",
+        "worst gap",
+        "time",
+    )
     rows = []
     for number, report in enumerate(reports):
         found = report.finished
@@ -112,7 +127,8 @@ def _comparison(reports: Sequence[Report]) -> Html:
         time = f"{found.seconds['total']:.1f} s" if "total" in found.seconds else ""
         link = element("a", report.record.where, href=f"#r{number}")
         counts = (found.tested, found.solved, found.bugs, found.cleared, found.unknown)
-        rows.append((link, *_names(report), *counts, worst, time))
+        rate = sections.rate_text(report) if found.tested else ""
+        rows.append((link, *_names(report), *counts, rate, worst, time))
     return element(
         "section",
         element("h2", "Comparison"),
@@ -125,7 +141,7 @@ def _worst(gap: float) -> str:
     return "goal never reached" if gap == float("inf") else cost_text(gap)
 
 
-def _record(report: Report, number: int, *, several: bool) -> Html:
+def _record(report: Report, number: int, *, opened: set[str], several: bool) -> Html:
     task, policy = _names(report)
     families = kinds(report.families)
     bugs = report.tally.bugs
@@ -151,6 +167,6 @@ def _record(report: Report, number: int, *, several: bool) -> Html:
         *(viewer if first is not None else []),
         sections.charts(report),
         element("div", sections.oracle_table(report), sections.time_table(report), class_="tables"),
-        sections.bug_table(report, number),
+        sections.bug_table(report, number, opened=opened),
         id=f"r{number}",
     )

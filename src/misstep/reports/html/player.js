@@ -2,6 +2,7 @@
 "use strict";
 
 (() => {
+  const MOST_ROWS = 3000;
   const data = JSON.parse(document.getElementById("data").textContent);
 
   function html(name, attributes, ...children) {
@@ -91,6 +92,12 @@
     }
   }
 
+  function markRow(row, isNow) {
+    row.toggleAttribute("data-now", isNow);
+    if (isNow) row.setAttribute("aria-current", "step");
+    else row.removeAttribute("aria-current");
+  }
+
   function facts(title, names) {
     return html("div", { class: "facts" }, html("h5", {}, title), html("p", {}, ...names.map((name) => html("code", {}, name)).flatMap((node, at) => (at ? [" ", node] : [node]))));
   }
@@ -106,9 +113,7 @@
       this.courses = [bug.run, [...bug.run.slice(0, shared), ...rest]].map((numbers) => this.follow(start, numbers));
       // An answer that ended the run is a step on which nothing changes.
       this.last = Math.max(this.courses[0].steps.length + (bug.answer !== null ? 1 : 0), this.courses[1].steps.length);
-      const pictures = this.drawer.prepare(this.courses.flatMap((course) => course.states));
-      this.courses[0].pictures = pictures.slice(0, this.courses[0].states.length);
-      this.courses[1].pictures = pictures.slice(this.courses[0].states.length);
+      this.drawer.prepare(this.courses.flatMap((course) => course.states));
       this.parts = this.firstDifference();
       this.point = bug.step !== null ? bug.step + 1 : this.parts;
       this.isSingle = bug.step !== null && bug.until === bug.step + 1;
@@ -159,7 +164,7 @@
       this.rows = [];
       const body = html("tbody");
       const width = Math.max(...this.courses.map((course) => course.steps.length)) + 1;
-      for (let step = 0; step < width; step++) body.append(this.row(step));
+      for (let step = 0; step < Math.min(width, MOST_ROWS); step++) body.append(this.row(step));
       this.goals = html("p", { class: "goals" });
       this.steps = html("div", { class: "steps", tabindex: "0", role: "region", "aria-label": "all steps" }, html("table", {}, html("thead", {}, html("tr", {}, ...["step", "the policy", "cost", "a better way", "cost"].map((word) => html("th", { scope: "col" }, word)))), body));
       const reason = bug.reason === null ? null : html("p", {}, html("b", {}, "Reason: "), this.text(bug.reason));
@@ -190,7 +195,7 @@
 
     update() {
       this.panels.forEach((panel, which) => this.updatePanel(panel, which));
-      this.rows.forEach((row, step) => row.toggleAttribute("data-now", step === this.at - 1));
+      this.rows.forEach((row, step) => markRow(row, step === this.at - 1));
       const now = this.rows[this.at - 1];
       if (now) this.steps.scrollTop = now.offsetTop - this.steps.clientHeight / 2;
       else this.steps.scrollTop = 0;
@@ -208,8 +213,8 @@
       panel.action.replaceChildren(...(step || answer ? [`step ${at}: `, html("code", {}, answer || step.name), step ? ` costs ${step.cost}` : ""] : at === 0 ? ["The state that is tested. No step was made yet."] : ["There is no step any more."]));
       panel.root.classList.toggle("wrong", isWrong);
       panel.cost.textContent = `cost so far ${course.costs[here]}`;
-      const before = step ? course.pictures[here - 1] : null;
-      const picture = course.pictures[here];
+      const before = step ? this.drawer.picture(course.states[here - 1]) : null;
+      const picture = this.drawer.picture(course.states[here]);
       const changed = this.drawer.changed(before, picture);
       panel.picture.replaceChildren(this.drawer.draw(picture, changed, `${which ? "a better way" : "the policy"}, state after ${here} steps`));
       const moved = panel.picture.querySelector(".moved");
@@ -306,7 +311,7 @@
       const rows = this.record.fields.map((name, at) => ({ name, at, varies: this.states.some((state) => state[0][at] !== values[at]) }));
       rows.sort((a, b) => b.varies - a.varies);
       this.table.replaceChildren(...rows.map(({ name, at, varies }) => html("tr", { class: before[at] !== values[at] ? "changed" : "" }, html("th", { scope: "row" }, name), html("td", { class: "number" }, String(values[at])), html("td", {}, varies ? this.line(at) : "does not change"))));
-      this.rows.forEach((row, step) => row.toggleAttribute("data-now", step === this.at));
+      this.rows.forEach((row, step) => markRow(row, step === this.at));
     }
 
     // The values of one variable over the run; the fault in red, the present step as a dot.

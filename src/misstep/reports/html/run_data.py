@@ -3,13 +3,11 @@
 import math
 from typing import Any
 
+from misstep.reports.html.course_data import most_telling
 from misstep.reports.html.markup import safe_text
 from misstep.reports.report import Report
 from misstep.reports.show_safety import HEADLINE, is_fault, model_misstep, model_proof
 from misstep.safety.recorded import Key, RecordedEvidence
-
-# As many as the page of a classical test shows.
-_MOST_BUGS = 2000
 
 
 def model_data(report: Report) -> dict[str, Any]:
@@ -18,7 +16,7 @@ def model_data(report: Report) -> dict[str, Any]:
     rows: list[list[Any]] = []
     numbers: dict[Key, int] = {}
     bugs = []
-    for bug in report.bugs[:_MOST_BUGS]:
+    for bug in most_telling(report):
         keys, steps = evidence.keys(bug.certificate), evidence.run(bug.certificate)
         for key, step in zip(keys, steps, strict=True):
             if key not in numbers:

@@ -4,7 +4,7 @@
 const Drawer = (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const LETTER = 6.3, LINE = 14, PAD = 6, GAP = 8, WIDEST = 520, LABEL = 18;
-  const KINDS = 6, FILLED_MARKS = 2, WANTED = "○";
+  const KINDS = 6, FILLED_MARKS = 2, WANTED = "○", MOST_MEASURED = 300;
 
   function svg(name, attributes, ...children) {
     const node = document.createElementNS(SVG, name);
@@ -64,6 +64,7 @@ const Drawer = (() => {
         this.goal.push({ variable: record.goal[i], value: record.goal[i + 1], fact });
       }
       this.places = new Map(this.scene.places.map(([name], at) => [name, at]));
+      this.held = Object.values(this.scene.roles).filter(([kind]) => kind === "held").map(([kind, , , label]) => [kind, label]);
       const marks = Object.entries(this.scene.roles).filter(([, role]) => role[0] === "mark").map(([name]) => name);
       this.filled = marks.filter((name) => this.facts.flat().some(
         (fact) => fact && fact.predicate === name && this.places.has(fact.objects[0]))).slice(0, FILLED_MARKS);
@@ -161,18 +162,15 @@ const Drawer = (() => {
       return { boxes, width, height: boxes.length ? y - GAP / 2 : 0 };
     }
 
-    // Looks at all states of a bug, so that nothing jumps when the slider moves.
+    // Looks at the states of a bug beforehand, so that nothing jumps when the slider moves.
     prepare(states) {
-      const pictures = states.map((state) => this.picture(state));
-      this.order = new Map();
-      const names = new Set();
-      for (const picture of pictures) {
-        for (const [thing, { where }] of picture.parent) names.add(thing).add(where);
-        for (const source of [picture.lines, picture.tokens, picture.marks]) for (const name of source.keys()) names.add(name);
-        for (const [a, b] of picture.links) names.add(a).add(b);
-      }
+      const every = Math.ceil(states.length / MOST_MEASURED);
+      const pictures = states.filter((_, at) => at % every === 0).map((state) => this.picture(state));
       const compare = new Intl.Collator("en", { numeric: true }).compare;
-      [...names].sort(compare).forEach((name, at) => this.order.set(name, at));
+      const objects = this.facts.flat().flatMap((fact) => (fact ? fact.objects : []));
+      const names = new Set([...objects, ...Object.keys(this.scene.inside), ...Object.keys(this.scene.notes)]);
+      for (const [, label] of this.held) names.add("held:" + label);
+      this.order = new Map([...names].sort(compare).map((name, at) => [name, at]));
       this.roots = [...names].filter((name) => !this.places.has(name) && pictures.some((picture) => !picture.parent.has(name) && this.isWorth(picture, name)));
       this.roots.sort((a, b) => a.startsWith("held:") - b.startsWith("held:") || compare(a, b));
       this.size = new Map();
@@ -186,7 +184,6 @@ const Drawer = (() => {
         this.size.set(name, { width, height });
       }
       this.layOut();
-      return pictures;
     }
 
     isWorth(picture, name) {

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from misstep.bound import cost_text
 from misstep.events import Judged
-from misstep.explain.words import counted, does
+from misstep.explain.words import counted, does, percent
 from misstep.judge import Verdict
 from misstep.reports.html.charts import bugs_over_time, gap_histogram
-from misstep.reports.html.course_data import MOST_BUGS
 from misstep.reports.html.markup import Child, Html, element
 from misstep.reports.report import Report
 from misstep.reports.summary import kind_words, kinds, misstep_words, summary_lines
@@ -35,8 +34,14 @@ def counts(report: Report) -> Html:
         for name, count in named
         if count
     ]
+    rate = (
+        [("of the runs unsafe" if report.is_safety else "bug rate", rate_text(report))]
+        if found.tested
+        else []
+    )
     numbers = [
-        element("div", element("b", count), element("span", name), class_=name) for name, count in named
+        element("div", element("b", shown), element("span", name), class_=name.replace(" ", "-"))
+        for name, shown in [*((name, str(count)) for name, count in named), *rate]
     ]
     lines = [element("li", line) for line in summary_lines(report) if not line.endswith(" 0")]
     return element(
@@ -46,6 +51,13 @@ def counts(report: Report) -> Html:
         element("ul", *lines, class_="plain"),
         class_="counts",
     )
+
+
+def rate_text(report: Report) -> str:
+    """The bounds of the bug rate; the lines below the numbers say with what confidence they hold."""
+    low, high = report.bug_rate
+    text = f"{percent(low, math.floor).removesuffix(' %')} to {percent(high, math.ceil)}"
+    return text.replace(" ", "\u00a0")  # it stays on one line
 
 
 def kinds_of_bugs(report: Report, number: int) -> Html | None:
@@ -115,16 +127,18 @@ def time_table(report: Report) -> Html | None:
     return element("section", element("h3", "Where the time went"), table(("for", "time"), rows))
 
 
-def bug_table(report: Report, number: int) -> Html | None:
-    """All bugs, with a field to filter them."""
+def bug_table(report: Report, number: int, *, opened: set[str]) -> Html | None:
+    """All bugs, with a field to filter them; those in `opened` are links."""
     bugs = report.tally.bugs
     if not bugs:
         return None
     name = f"r{number}-bugs"
-    rows = [_bug_row(event, number) for event in bugs]
+    rows = [_bug_row(event, number, is_link=str(event.id) in opened) for event in bugs]
     costs = ("pays", "enough") if not report.is_safety else ()
     heads = ("bug", "the policy", *costs, "misstep")
-    note = f" The first {MOST_BUGS} can be opened." if len(bugs) > MOST_BUGS else ""
+    note = (
+        f" {len(opened)} of them can be opened; `misstep show` shows all." if len(opened) < len(bugs) else ""
+    )
     filter_ = element(
         "input",
         type="search",
@@ -143,12 +157,12 @@ def bug_table(report: Report, number: int) -> Html | None:
     )
 
 
-def _bug_row(event: Judged, number: int) -> Sequence[Child]:
+def _bug_row(event: Judged, number: int, *, is_link: bool) -> Sequence[Child]:
     fault = event.fault
     pays = "no goal" if event.cost.lo == math.inf else cost_text(event.cost.lo)
     costs = () if event.outcome == "unsafe" else (pays, cost_text(event.best.hi))
     return (
-        bug_link(number, event.id),
+        bug_link(number, event.id) if is_link else f"bug {event.id}",
         does(event.outcome),
         *costs,
         "" if fault is None else misstep_words(fault),
