@@ -141,9 +141,10 @@ class Config:
         """The fields that differ from their defaults, as plain data."""
         given = {each.name: each.default for each in dataclasses.fields(self) if each.init}
         changed = {name: getattr(self, name) for name, usual in given.items() if getattr(self, name) != usual}
-        # Most are paths and texts, for which nothing has to be looked at more closely.
+        # Most are texts, numbers and paths, for which nothing has to be looked at more closely.
+        paths = {name: str(value) for name, value in changed.items() if isinstance(value, Path)}
         return {
-            name: str(value) if isinstance(value, str | Path) else to_plain(value)
+            name: value if isinstance(value, str | int) else paths.get(name) or to_plain(value)
             for name, value in changed.items()
         }
 

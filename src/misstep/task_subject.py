@@ -197,6 +197,7 @@ class TaskSubject:
                 batch.append(entry)
                 made += 1
             if batch and (entry is None or len(batch) >= size):
+                self.lab.add_to_pool(batch)
                 tell(PoolGrown(pool=made, size=self.size))
                 yield batch
                 batch = []
@@ -206,7 +207,6 @@ class TaskSubject:
             self.lab.limits_hit.add(f"fuzz: {self.pool.stopped}")
 
     def _runs(self, batch: list[PoolEntry]) -> Iterator[tuple[PoolEntry, Run]]:
-        self.lab.add_to_pool(batch)
         at, size = 0, 1
         while at < len(batch) and not self.lab.budget.is_over and self._given_up() is None:
             before = self.meter.policy_seconds
