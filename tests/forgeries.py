@@ -46,7 +46,7 @@ def classical_record(folder: Path) -> Files:
         return [by_facts[tuple(state.facts)] for state in batch]
 
     misstep.test(
-        task, table_policy, pool=25, out=folder / "classical", oracle="landmarks+frontier+improve/ehc"
+        task, table_policy, pool=25, out=folder / "classical", oracle="landmarks+planner+improve/ehc"
     )
     return files_of(folder / "classical")
 

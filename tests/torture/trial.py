@@ -41,8 +41,7 @@ ORACLES = (
     "dead-ends",
     "greedy",
     "greedy+dead-ends+landmarks",
-    "frontier",
-    "frontier:heuristic=both,max_expansions=4",
+    "abstraction+planner:astar:lmcut,max_expansions=4",
     "landmarks+planner:astar:lmcut,effort=5e6+improve/ehc+lookahead",
 )
 """Every oracle alone, some short of breath, and some together."""
