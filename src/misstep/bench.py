@@ -37,6 +37,8 @@ class Bench:
     bias: Any
     oracles: Sequence[OraclePart]
     """In the order in which they are asked."""
+    host: Host | None = None
+    """The process that the policy lives in, where it has one of its own."""
 
     def pool(self, budget: Budget, *, known: Sequence[PoolEntry] = ()) -> Fuzz | list[PoolEntry]:
         """The test states; `known` are those of an earlier session, to be continued."""
@@ -108,4 +110,5 @@ def set_up(
         fuzzer=given.get("fuzzer") or make_part("fuzzer", config.fuzzer or "refined"),
         bias=given.get("bias") or make_part("bias", config.bias),
         oracles=given.get("oracle") or make_oracles(config.oracle),
+        host=host,
     )

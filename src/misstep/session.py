@@ -18,6 +18,7 @@ from misstep.budget import Budget, StopFlag
 from misstep.config import Config
 from misstep.errors import LimitReached, MisstepError
 from misstep.events import Event, Finished, Judged, PoolGrown, Started, Warned
+from misstep.isolation.host import Host
 from misstep.judge import Judgement, Verdict
 from misstep.lab import Known, Lab
 from misstep.oracle import AnyCase
@@ -54,6 +55,8 @@ class Session:
     _about: dict[str, Any] = field(default_factory=dict)
     """What certificates say about their origin."""
     _replay: str | None = None
+    _host: Host | None = None
+    """The process that the policy lives in, where it has one of its own; it ends with the test."""
     _told: list[Event] = field(default_factory=list)
     _open: dict[Any, AnyCase] = field(default_factory=dict)
     """Cases about which more is to be found out, by state."""
@@ -77,11 +80,22 @@ class Session:
             subject.lab.limits_hit.add(error.limit)
         except KeyboardInterrupt:
             subject.lab.limits_hit.add("interrupted")
-            self._recorded(self._finished(subject, clock))
+            self._end(subject, clock)
+            raise
+        except BaseException:
+            if self._host is not None:
+                self._host.close()
             raise
         if budget.over is not None:
             subject.lab.limits_hit.add(budget.over)
-        yield self._recorded(self._finished(subject, clock))
+        yield self._end(subject, clock)
+
+    def _end(self, subject: Subject[Any], clock: Clock) -> Event:
+        """Sums up; then nobody needs the policy any more."""
+        event = self._recorded(self._finished(subject, clock))
+        if self._host is not None:
+            self._host.close()
+        return event
 
     def open(self, budget: Budget) -> Subject[Any]:
         """Loads what is tested and begins the record."""
@@ -254,7 +268,7 @@ class Session:
         """The policy on a classical task."""
         config = self.config
         bench = set_up(config, budget, task=self.task, policy=self.policy, parts=self.parts)
-        task = bench.task
+        task, self._host = bench.task, bench.host
         self._translate_seconds = time.perf_counter() - self._begin
         digest = hashlib.sha256(task.sas.encode()).hexdigest()
         digests = {"task_sha256": digest, "objective": bench.objective.name}

@@ -67,7 +67,7 @@ def test_features_by_definition(seed: int) -> None:
     for state, (actions, table) in zip(states, found, strict=True):
         expected = by_definition(reference, state, task)
         # The translator splits some actions into several of one name, and so do random tasks.
-        names = {at: reference.actions[at].name for at in expected}
+        names = {at: task.actions[at].name for at in expected}
         assert [action.index for action in actions] == sorted(expected, key=lambda at: (names[at], at))
         assert table.shape == (len(actions), len(FEATURES))
         for action, row in zip(actions, table, strict=True):
