@@ -141,7 +141,12 @@ class Config:
         """The fields that differ from their defaults, as plain data."""
         given = {each.name: each.default for each in dataclasses.fields(self) if each.init}
         changed = {name: getattr(self, name) for name, usual in given.items() if getattr(self, name) != usual}
-        return {name: to_plain(value) for name, value in changed.items()}
+        # Most are texts, numbers and paths, for which nothing has to be looked at more closely.
+        paths = {name: str(value) for name, value in changed.items() if isinstance(value, Path)}
+        return {
+            name: value if isinstance(value, str | int) else paths.get(name) or to_plain(value)
+            for name, value in changed.items()
+        }
 
     def to_toml(self) -> str:
         """As a TOML file that `read` takes."""

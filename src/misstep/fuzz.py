@@ -1,9 +1,9 @@
 """Fuzzing sessions: a fuzzer at work on a policy, with what it finds checked, numbered and compared."""
 
 import time
-from functools import partial
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import cast
 
 from misstep._core import Budget, PolicyGraph, State

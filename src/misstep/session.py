@@ -219,13 +219,14 @@ class Session:
             "oracle": clock.oracle,
             "total": self._now(),
         }
+        rounded = {name: round(value, 6) for name, value in seconds.items()}
         return Finished(
             **self.tally.counts(),
             families=families,
             bug_regions=regions,
             limits_hit=tuple(sorted(subject.lab.limits_hit)),
             effort=subject.lab.effort,
-            seconds={name: round(value, 6) for name, value in seconds.items()},
+            seconds=rounded,
             at=self._now(),
             **subject.summary(bugs),
         )

@@ -91,7 +91,8 @@ COMMANDS = [
     *("train asnet", "select", "retrain", "scale"),
 ]
 SCREENS |= {f"help-{name.replace(' ', '-')}": (*name.split(), "--help") for name in COMMANDS}
-ENDS_WITH_ONE = ("test", "test-quiet", "test-directory", "replay", "replay-bug", "replay-changed", "shrink", "diff",
+ENDS_WITH_ONE = ("test", "test-quiet", "test-directory", "replay", "replay-bug", "replay-changed", "shrink",
+                 "diff", "safety-diff",
                  "safety-test", "safety-replay", "safety-shrink")  # fmt: skip
 ENDS_WITH_FOUR = ("test-error", "unknown-option")
 

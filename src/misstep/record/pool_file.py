@@ -1,6 +1,7 @@
 """Pool files: test states with their origin, one JSON object a line; ours and those of other tools."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -11,31 +12,26 @@ from misstep.record.store import Log, cut_lines, read_lines
 from misstep.task import Task
 
 
+@dataclass(slots=True)
 class PoolKeeper:
-    """Appends entries to a log, unless it has them: `already` is how many that are.
+    """Appends entries to a log, unless it has them."""
 
-    `about` is said in the first line, such as how the pool was made.
-    """
-
-    def __init__(
-        self,
-        append: Callable[[dict[str, object]], None],
-        *,
-        already: int = 0,
-        about: Mapping[str, object] | None = None,
-    ) -> None:
-        self._append, self._written, self._about = append, already, dict(about or {})
+    append: Callable[[dict[str, object]], None]
+    already: int = field(default=0, kw_only=True)
+    """How many it has."""
+    about: Mapping[str, object] = field(default_factory=dict, kw_only=True)
+    """Said in the first line, such as how the pool was made."""
 
     def keep(self, entry: PoolEntry) -> None:
         """Writes an entry."""
-        if entry.id < self._written:
+        if entry.id < self.already:
             return
         walk = [action.name for action in entry.walk]
         line = {"id": entry.id, "facts": entry.state.facts, "parent": entry.parent, "walk": walk}
         if entry.rng is not None:
             line["rng"] = f"{entry.rng:016x}"
-        self._append(line if entry.id else {**line, **self._about})
-        self._written = entry.id + 1
+        self.append(line if entry.id else {**line, **self.about})
+        self.already = entry.id + 1
 
 
 class PoolWriter:

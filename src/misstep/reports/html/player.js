@@ -20,18 +20,22 @@
     constructor(root, record, number) {
       Object.assign(this, { root, record, number });
       this.title = html("h3", { class: "bug-title", tabindex: "-1" });
-      this.slider = html("input", { type: "range", min: 0, value: 0, "aria-label": "step", oninput: () => this.go(Number(this.slider.value)) });
+      this.slider = html("input", { type: "range", min: 0, value: 0, "aria-label": "step",
+        oninput: () => this.go(Number(this.slider.value)) });
       this.strip = html("div", { class: "strip", "aria-hidden": "true" });
       this.label = html("output", { class: "step-label", "aria-live": "polite" });
-      const button = (text, label, by) => html("button", { type: "button", "aria-label": label, onclick: () => this.go(by(this.at)) }, text);
+      const button = (text, label, by) => html("button", { type: "button", "aria-label": label,
+        onclick: () => this.go(by(this.at)) }, text);
       const controls = html("div", { class: "controls" },
         button("|◀", "first state", () => 0), button("◀", "one step back", (at) => at - 1),
         html("div", { class: "track" }, this.slider, this.strip),
         button("▶", "one step on", (at) => at + 1), button("▶|", "last state", () => this.last));
       this.jump = html("button", { type: "button", class: "jump", onclick: () => this.go(this.point) });
-      const other = (text, by) => html("button", { type: "button", class: "jump", onclick: () => this.neighbour(by) }, text);
+      const other = (text, by) => html("button", { type: "button", class: "jump", onclick: () => this.neighbour(by) },
+        text);
       this.body = html("div", { class: "viewer-body" });
-      root.replaceChildren(html("div", { class: "bug-head" }, this.title, html("div", { class: "bug-nav" }, other("‹ previous bug", -1), other("next bug ›", 1))),
+      root.replaceChildren(html("div", { class: "bug-head" }, this.title, html("div", { class: "bug-nav" },
+        other("‹ previous bug", -1), other("next bug ›", 1))),
         controls, html("div", { class: "under-slider" }, this.label, this.jump), this.body);
       root.hidden = false;
       root.addEventListener("keydown", (event) => this.key(event));
@@ -70,7 +74,8 @@
 
     ticks() {
       const found = [];
-      for (let step = 0; step < Math.min(this.last, 400); step++) found.push(html("i", { class: this.tickClass(step) }));
+      for (let step = 0; step < Math.min(this.last, 400); step++) found.push(html("i",
+        { class: this.tickClass(step) }));
       return found;
     }
 
@@ -88,7 +93,8 @@
     }
 
     replay() {
-      return this.bug.replay === null ? null : html("p", {}, "Ask the policy again: ", html("code", {}, this.bug.replay));
+      return this.bug.replay === null ? null : html("p", {}, "Ask the policy again: ", html("code", {},
+        this.bug.replay));
     }
   }
 
@@ -99,7 +105,8 @@
   }
 
   function facts(title, names) {
-    return html("div", { class: "facts" }, html("h5", {}, title), html("p", {}, ...names.map((name) => html("code", {}, name)).flatMap((node, at) => (at ? [" ", node] : [node]))));
+    return html("div", { class: "facts" }, html("h5", {}, title), html("p", {}, ...names.map((name) => html("code", {},
+      name)).flatMap((node, at) => (at ? [" ", node] : [node]))));
   }
 
   // Two courses of a classical task.
@@ -157,8 +164,11 @@
     build() {
       const { bug } = this;
       this.panels = [["the policy", "policy"], ["a better way", "better"]].map(([title, kind]) => {
-        const panel = { action: html("p", { class: "action" }), remark: html("p", { class: "remark" }), picture: html("div", { class: "picture" }), cost: html("span", { class: "cost" }), legend: html("p", { class: "legend" }) };
-        panel.root = html("section", { class: `panel ${kind}` }, html("h4", {}, title, " ", panel.cost), panel.action, panel.picture, panel.legend, panel.remark);
+        const panel = { action: html("p", { class: "action" }), remark: html("p", { class: "remark" }),
+          picture: html("div", { class: "picture" }), cost: html("span", { class: "cost" }), legend: html("p",
+          { class: "legend" }) };
+        panel.root = html("section", { class: `panel ${kind}` }, html("h4", {}, title, " ", panel.cost), panel.action,
+          panel.picture, panel.legend, panel.remark);
         return panel;
       });
       this.rows = [];
@@ -166,15 +176,21 @@
       const width = Math.max(...this.courses.map((course) => course.steps.length)) + 1;
       for (let step = 0; step < Math.min(width, MOST_ROWS); step++) body.append(this.row(step));
       this.goals = html("p", { class: "goals" });
-      this.steps = html("div", { class: "steps", tabindex: "0", role: "region", "aria-label": "all steps" }, html("table", {}, html("thead", {}, html("tr", {}, ...["step", "the policy", "cost", "a better way", "cost"].map((word) => html("th", { scope: "col" }, word)))), body));
+      this.steps = html("div", { class: "steps", tabindex: "0", role: "region", "aria-label": "all steps" },
+        html("table", {}, html("thead", {}, html("tr", {}, ...["step", "the policy", "cost", "a better way",
+        "cost"].map((word) => html("th", { scope: "col" }, word)))), body));
       const reason = bug.reason === null ? null : html("p", {}, html("b", {}, "Reason: "), this.text(bug.reason));
       const needed = facts(this.text(bug.where), bug.needed.map((fact) => this.text(fact)));
-      const differences = bug.differences ? bug.differences.map((found, at) => facts(["True only after the policy's action:", "True only after the better action:"][at], found.length ? found.map((fact) => this.text(fact)) : ["nothing"])) : [];
+      const titles = ["True only after the policy's action:", "True only after the better action:"];
+      const differences = (bug.differences || []).map((found, at) =>
+        facts(titles[at], found.length ? found.map((fact) => this.text(fact)) : ["nothing"]));
       this.all = html("details", {}, html("summary", {}, "All facts of both states"), html("div", { class: "two" }));
       this.all.addEventListener("toggle", () => this.listFacts());
-      this.body.replaceChildren(this.goals, html("div", { class: this.drawer.isWide ? "two wide-scenes" : "two" }, ...this.panels.map((panel) => panel.root)), this.steps,
+      this.body.replaceChildren(this.goals, html("div", { class: this.drawer.isWide ? "two wide-scenes" : "two" },
+        ...this.panels.map((panel) => panel.root)), this.steps,
         this.explained(html("p", { class: "misstep-line" }, html("b", {}, "Misstep: "), this.text(bug.misstep)), reason,
-          html("p", {}, html("b", {}, "Proven: "), this.text(bug.proof)), html("details", {}, html("summary", {}, "What differs, and what the better way needs"), ...differences, needed), this.all, this.replay()));
+          html("p", {}, html("b", {}, "Proven: "), this.text(bug.proof)), html("details", {}, html("summary", {},
+            "What differs, and what the better way needs"), ...differences, needed), this.all, this.replay()));
     }
 
     row(step) {
@@ -183,12 +199,14 @@
         const found = course.steps[step];
         if (found) return [html("td", {}, found.name), html("td", { class: "number" }, String(found.cost))];
         const over = step - course.steps.length - (at === 0 && bug.answer !== null ? 1 : 0);
-        const said = at === 0 && bug.answer !== null && over === -1 ? this.text(bug.answer) : over === 0 ? this.text(bug.ends[at]) : "";
+        const said = at === 0 && bug.answer !== null &&
+          over === -1 ? this.text(bug.answer) : over === 0 ? this.text(bug.ends[at]) : "";
         return [html("td", { colspan: 2, class: said ? "end" : "" }, said)];
       });
       const isAgain = bug.back !== null && step >= bug.back && step < this.courses[0].steps.length;
       const marks = [this.isWrong(step) ? "misstep" : "", isAgain ? "again" : ""].join(" ");
-      const row = html("tr", { class: marks, onclick: () => this.go(Math.min(step + 1, this.last)) }, html("th", { scope: "row" }, step < this.last ? String(step + 1) : ""), ...cells);
+      const row = html("tr", { class: marks, onclick: () => this.go(Math.min(step + 1, this.last)) }, html("th",
+        { scope: "row" }, step < this.last ? String(step + 1) : ""), ...cells);
       this.rows.push(row);
       return row;
     }
@@ -210,34 +228,42 @@
       const isWrong = which === 0 && at > 0 && this.isWrong(at - 1);
       const ended = at >= course.states.length || at === course.states.length - 1;
       const answer = which === 0 && bug.answer !== null && at === course.states.length ? this.text(bug.answer) : null;
-      panel.action.replaceChildren(...(step || answer ? [`step ${at}: `, html("code", {}, answer || step.name), step ? ` costs ${step.cost}` : ""] : at === 0 ? ["The state that is tested. No step was made yet."] : ["There is no step any more."]));
+      panel.action.replaceChildren(...(step || answer ? [`step ${at}: `, html("code", {}, answer || step.name),
+        step ? ` costs ${step.cost}` : ""] : at === 0 ? ["The state that is tested. No step was made yet."] : ["There is no step any more."]));
       panel.root.classList.toggle("wrong", isWrong);
       panel.cost.textContent = `cost so far ${course.costs[here]}`;
       const before = step ? this.drawer.picture(course.states[here - 1]) : null;
       const picture = this.drawer.picture(course.states[here]);
       const changed = this.drawer.changed(before, picture);
-      panel.picture.replaceChildren(this.drawer.draw(picture, changed, `${which ? "a better way" : "the policy"}, state after ${here} steps`));
+      panel.picture.replaceChildren(this.drawer.draw(picture, changed,
+        `${which ? "a better way" : "the policy"}, state after ${here} steps`));
       const moved = panel.picture.querySelector(".moved");
       if (moved && panel.picture.scrollWidth > panel.picture.clientWidth) {
         panel.picture.scrollLeft += moved.getBoundingClientRect().left - panel.picture.getBoundingClientRect().left - panel.picture.clientWidth / 3;
       }
       const legend = this.drawer.legend(picture);
-      panel.legend.replaceChildren(...legend.marks.map(([word, number]) => html("span", { class: "key" }, html("i", { class: `swatch mark${number}` }), word)), ...legend.texts.map((word) => html("span", { class: "key" }, word)));
+      panel.legend.replaceChildren(...legend.marks.map(([word, number]) => html("span", { class: "key" }, html("i",
+        { class: `swatch mark${number}` }), word)), ...legend.texts.map((word) => html("span", { class: "key" },
+        word)));
       panel.remark.replaceChildren(...this.remarks(which, isWrong, ended, at, course));
     }
 
     remarks(which, isWrong, ended, at, course) {
       const { bug } = this, said = [];
-      if (isWrong) said.push(html("strong", { class: "bad" }, this.isSingle ? "This is the misstep. " : `One of steps ${bug.step + 1} to ${bug.until} is the misstep. `));
+      if (isWrong) said.push(html("strong", { class: "bad" },
+        this.isSingle ? "This is the misstep. " : `One of steps ${bug.step + 1} to ${bug.until} is the misstep. `));
       if (which === 0 && bug.back !== null) {
-        if (at === bug.back) said.push(html("span", { class: "loop" }, "The policy comes back to this state: the loop begins here. "));
+        if (at === bug.back) said.push(html("span", { class: "loop" },
+          "The policy comes back to this state: the loop begins here. "));
         else if (at > bug.back && !ended) said.push(html("span", { class: "loop" }, "Inside the loop. "));
       }
       if (which === 0 && bug.back !== null && ended) {
-        said.push(html("strong", { class: "bad" }, `The same state as ${bug.back ? `after step ${bug.back}` : "at the start"}: the policy repeats this for ever.`));
+        said.push(html("strong", { class: "bad" },
+          `The same state as ${bug.back ? `after step ${bug.back}` : "at the start"}: the policy repeats this for ever.`));
       } else if (ended && at >= course.states.length - (which === 0 && bug.answer !== null ? 0 : 1)) {
         const end = this.text(bug.ends[which]);
-        said.push(html("strong", { class: which === 0 && bug.outcome !== "solved" ? "bad" : "good" }, end[0].toUpperCase() + end.slice(1) + "."));
+        said.push(html("strong", { class: which === 0 && bug.outcome !== "solved" ? "bad" : "good" },
+          end[0].toUpperCase() + end.slice(1) + "."));
       }
       if (!said.length && this.parts !== null && at < this.parts) said.push("Both do the same up to here.");
       return said;
@@ -250,10 +276,12 @@
       for (let i = 0; i < goal.length; i += 2) {
         const holds = state.map((values) => values[goal[i]] === goal[i + 1]);
         holds.forEach((is, which) => (counts[which] += is));
-        if (i < 24) nodes.push(html("code", { class: holds[0] && holds[1] ? "holds" : holds[0] || holds[1] ? "half" : "" }, names[goal[i]][goal[i + 1]] || "(not …)"), " ");
+        const kind = holds[0] && holds[1] ? "holds" : holds[0] || holds[1] ? "half" : "";
+        if (i < 24) nodes.push(html("code", { class: kind }, names[goal[i]][goal[i + 1]] || "(not …)"), " ");
       }
       const total = goal.length / 2;
-      this.goals.replaceChildren(html("b", {}, "Goal: "), ...nodes, goal.length > 24 ? `and ${total - 12} more. ` : "", `Reached now: ${counts[0]} of ${total} by the policy, ${counts[1]} by the better way.`);
+      this.goals.replaceChildren(html("b", {}, "Goal: "), ...nodes, goal.length > 24 ? `and ${total - 12} more. ` : "",
+        `Reached now: ${counts[0]} of ${total} by the policy, ${counts[1]} by the better way.`);
     }
 
     listFacts() {
@@ -261,7 +289,8 @@
         const state = course.states[Math.min(this.at, course.states.length - 1)];
         return state.map((value, variable) => this.record.facts[variable][value]).filter(Boolean).sort();
       });
-      const columns = lists.map((list, which) => html("p", {}, ...list.flatMap((name) => [html("code", { class: lists[1 - which].includes(name) ? "" : "differs" }, name), " "])));
+      const columns = lists.map((list, which) => html("p", {}, ...list.flatMap((name) => [html("code",
+        { class: lists[1 - which].includes(name) ? "" : "differs" }, name), " "])));
       this.all.querySelector(".two").replaceChildren(...columns);
     }
   }
@@ -277,9 +306,12 @@
       this.pointWords = fault === undefined ? "" : `go to the misstep (step ${fault + 1})`;
       this.here = html("p", { class: "action" });
       this.table = html("tbody");
-      this.body.replaceChildren(this.here, html("div", { class: "steps variables" }, html("table", {}, html("thead", {}, html("tr", {}, ...["variable", "now", "in the whole run"].map((word) => html("th", { scope: "col" }, word)))), this.table)),
+      this.body.replaceChildren(this.here, html("div", { class: "steps variables" }, html("table", {}, html("thead", {},
+        html("tr", {}, ...["variable", "now", "in the whole run"].map((word) => html("th", { scope: "col" }, word)))),
+        this.table)),
         html("div", { class: "steps", tabindex: "0", role: "region", "aria-label": "all steps" }, this.list()),
-        this.explained(html("p", { class: "misstep-line" }, html("b", {}, "Misstep: "), bug.misstep), html("p", {}, html("b", {}, "Proven: "), bug.proof), this.replay()));
+        this.explained(html("p", { class: "misstep-line" }, html("b", {}, "Misstep: "), bug.misstep), html("p", {},
+          html("b", {}, "Proven: "), bug.proof), this.replay()));
     }
 
     tickClass(step) {
@@ -288,11 +320,15 @@
 
     list() {
       this.rows = this.states.slice(0, -1).map((state, step) => {
-        const changes = this.record.fields.map((name, at) => [name, state[0][at], this.states[step + 1][0][at]]).filter(([, one, other]) => one !== other);
+        const changes = this.record.fields.map((name, at) => [name, state[0][at],
+          this.states[step + 1][0][at]]).filter(([, one, other]) => one !== other);
         const said = changes.map(([name, one, other]) => `${name} ${one} → ${other}`).join(", ") || "nothing";
-        return html("tr", { class: this.bug.faults.includes(step) ? "misstep" : "", onclick: () => this.go(step) }, html("th", { scope: "row" }, String(step + 1)), html("td", {}, state[1] || "no action"), html("td", {}, this.bug.faults.includes(step) && state[2] ? state[2] : ""), html("td", {}, said));
+        return html("tr", { class: this.bug.faults.includes(step) ? "misstep" : "", onclick: () => this.go(step) },
+          html("th", { scope: "row" }, String(step + 1)), html("td", {}, state[1] || "no action"), html("td", {},
+          this.bug.faults.includes(step) && state[2] ? state[2] : ""), html("td", {}, said));
       });
-      return html("table", {}, html("thead", {}, html("tr", {}, ...["step", "the policy", "safe instead", "what changes"].map((word) => html("th", { scope: "col" }, word)))), html("tbody", {}, ...this.rows));
+      return html("table", {}, html("thead", {}, html("tr", {}, ...["step", "the policy", "safe instead",
+        "what changes"].map((word) => html("th", { scope: "col" }, word)))), html("tbody", {}, ...this.rows));
     }
 
     update() {
@@ -302,15 +338,22 @@
       if (this.at === this.last) said.push(html("strong", { class: "bad" }, "This state is unsafe."));
       else {
         said.push("Here the policy does ", html("code", {}, action || "no action"), ". ");
-        if (isFault) said.push(html("strong", { class: "bad" }, "This is the misstep: after it nobody can avoid unsafe states. "), "Safe would be ", html("code", { class: "holds" }, alternative || "to stop"), ".");
-        else if (isSafe) said.push(html("span", { class: "good" }, "From here a strategy still stays safe. "), alternative && alternative !== action ? html("span", {}, "It does ", html("code", {}, alternative), ".") : "");
+        if (isFault) said.push(html("strong", { class: "bad" },
+          "This is the misstep: after it nobody can avoid unsafe states. "), "Safe would be ", html("code",
+          { class: "holds" }, alternative || "to stop"), ".");
+        else if (isSafe) said.push(html("span", { class: "good" }, "From here a strategy still stays safe. "),
+          alternative && alternative !== action ? html("span", {}, "It does ", html("code", {}, alternative),
+          ".") : "");
         else if (isLost) said.push(html("span", { class: "loop" }, "From here nobody can avoid unsafe states."));
       }
       this.here.replaceChildren(...said);
       const before = this.at ? this.states[this.at - 1][0] : values;
-      const rows = this.record.fields.map((name, at) => ({ name, at, varies: this.states.some((state) => state[0][at] !== values[at]) }));
+      const rows = this.record.fields.map((name, at) => ({ name, at,
+        varies: this.states.some((state) => state[0][at] !== values[at]) }));
       rows.sort((a, b) => b.varies - a.varies);
-      this.table.replaceChildren(...rows.map(({ name, at, varies }) => html("tr", { class: before[at] !== values[at] ? "changed" : "" }, html("th", { scope: "row" }, name), html("td", { class: "number" }, String(values[at])), html("td", {}, varies ? this.line(at) : "does not change"))));
+      this.table.replaceChildren(...rows.map(({ name, at, varies }) => html("tr",
+        { class: before[at] !== values[at] ? "changed" : "" }, html("th", { scope: "row" }, name), html("td",
+        { class: "number" }, String(values[at])), html("td", {}, varies ? this.line(at) : "does not change"))));
       this.rows.forEach((row, step) => markRow(row, step === this.at));
     }
 
@@ -319,15 +362,18 @@
       const values = this.states.map((state) => Number(state[0][field]));
       const low = Math.min(...values), high = Math.max(...values), SVG = "http://www.w3.org/2000/svg";
       const node = document.createElementNS(SVG, "svg");
-      const x = (at) => 4 + (at / Math.max(1, this.last)) * 232, y = (value) => 24 - ((value - low) / (high - low || 1)) * 20;
+      const x = (at) => 4 + (at / Math.max(1, this.last)) * 232, y = (value) => 24 - ((value - low) / (high - low ||
+        1)) * 20;
       const add = (name, attributes) => {
         const part = document.createElementNS(SVG, name);
         for (const [key, value] of Object.entries(attributes)) part.setAttribute(key, value);
         node.append(part);
       };
-      for (const [key, value] of Object.entries({ viewBox: "0 0 240 28", class: "spark", role: "img", "aria-label": `from ${low} to ${high}` })) node.setAttribute(key, value);
+      for (const [key, value] of Object.entries({ viewBox: "0 0 240 28", class: "spark", role: "img",
+        "aria-label": `from ${low} to ${high}` })) node.setAttribute(key, value);
       if (values.some((value) => !Number.isFinite(value))) return "";
-      for (const fault of this.bug.faults) add("line", { x1: x(fault), x2: x(fault), y1: 0, y2: 28, class: "fault-line" });
+      for (const fault of this.bug.faults) add("line", { x1: x(fault), x2: x(fault), y1: 0, y2: 28,
+        class: "fault-line" });
       add("polyline", { points: values.map((value, at) => `${x(at).toFixed(1)},${y(value).toFixed(1)}`).join(" ") });
       add("circle", { cx: x(this.at), cy: y(values[this.at]), r: 3.5 });
       return node;
@@ -346,7 +392,8 @@
   const near = new IntersectionObserver((entries) => {
     for (const entry of entries) if (entry.isIntersecting) {
       const viewer = viewers.find((each) => each && each.root === entry.target);
-      if (viewer && !viewer.shown) open(viewer, viewer.record.bugs.findIndex((bug) => bug.id === viewer.root.dataset.first));
+      if (viewer && !viewer.shown) open(viewer,
+        viewer.record.bugs.findIndex((bug) => bug.id === viewer.root.dataset.first));
     }
   }, { rootMargin: "600px" });
   viewers.filter(Boolean).forEach((viewer) => near.observe(viewer.root));

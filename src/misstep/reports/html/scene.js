@@ -64,7 +64,8 @@ const Drawer = (() => {
         this.goal.push({ variable: record.goal[i], value: record.goal[i + 1], fact });
       }
       this.places = new Map(this.scene.places.map(([name], at) => [name, at]));
-      this.held = Object.values(this.scene.roles).filter(([kind]) => kind === "held").map(([kind, , , label]) => [kind, label]);
+      this.held = Object.values(this.scene.roles).filter(([kind]) => kind === "held").map(([kind, , , label]) => [kind,
+        label]);
       const marks = Object.entries(this.scene.roles).filter(([, role]) => role[0] === "mark").map(([name]) => name);
       this.filled = marks.filter((name) => this.facts.flat().some(
         (fact) => fact && fact.predicate === name && this.places.has(fact.objects[0]))).slice(0, FILLED_MARKS);
@@ -111,9 +112,11 @@ const Drawer = (() => {
       const [kind, subject, target, label] = this.role(fact.predicate);
       const thing = fact.objects[subject];
       if (thing === undefined || kind === "hidden") return;
-      if (kind === "in" || kind === "on") picture.write(thing, holds ? "✓ " + fact.objects[target] : "→ " + fact.objects[target], "goal");
+      if (kind === "in" || kind === "on") picture.write(thing,
+        holds ? "✓ " + fact.objects[target] : "→ " + fact.objects[target], "goal");
       else if (holds) return;
-      else if (kind === "mark" && this.places.has(thing) && this.filled.includes(fact.predicate)) picture.write(thing, WANTED, "goal");
+      else if (kind === "mark" && this.places.has(thing) && this.filled.includes(fact.predicate)) picture.write(thing,
+        WANTED, "goal");
       else if (kind === "token") picture.write(thing, "→ " + label, "goal");
       else picture.write(thing, "→ " + [label, ...fact.objects.filter((_, at) => at !== subject)].join(" "), "goal");
     }
@@ -131,9 +134,12 @@ const Drawer = (() => {
       const children = picture.children.get(name) || [];
       const rank = (child) => (this.order.has(child.thing) ? this.order.get(child.thing) : 1e9);
       const sorted = [...children].sort((a, b) => rank(a) - rank(b));
-      const inner = this.flow(sorted.filter((child) => child.how === "in").map((child) => this.measure(picture, child.thing)), options.widest || 190);
-      const above = this.flow(sorted.filter((child) => child.how === "on").map((child) => this.measure(picture, child.thing)), WIDEST);
-      const text = Math.max(label.length * LETTER * 1.1, ...lines.map((line) => line.text.length * LETTER * 0.92 + (line.kind === "token" ? 10 : 0)));
+      const inner = this.flow(sorted.filter((child) => child.how === "in").map((child) => this.measure(picture,
+        child.thing)), options.widest || 190);
+      const above = this.flow(sorted.filter((child) => child.how === "on").map((child) => this.measure(picture,
+        child.thing)), WIDEST);
+      const text = Math.max(label.length * LETTER * 1.1,
+        ...lines.map((line) => line.text.length * LETTER * 0.92 + (line.kind === "token" ? 10 : 0)));
       const width = Math.max(text + 2 * PAD, inner.width ? inner.width + 2 * PAD : 0, above.width, options.least || 0);
       const head = LINE * (1 + lines.length) + PAD;
       const height = head + (inner.height ? inner.height + PAD : 2);
@@ -171,7 +177,8 @@ const Drawer = (() => {
       const names = new Set([...objects, ...Object.keys(this.scene.inside), ...Object.keys(this.scene.notes)]);
       for (const [, label] of this.held) names.add("held:" + label);
       this.order = new Map([...names].sort(compare).map((name, at) => [name, at]));
-      this.roots = [...names].filter((name) => !this.places.has(name) && pictures.some((picture) => !picture.parent.has(name) && this.isWorth(picture, name)));
+      this.roots = [...names].filter((name) => !this.places.has(name) &&
+        pictures.some((picture) => !picture.parent.has(name) && this.isWorth(picture, name)));
       this.roots.sort((a, b) => a.startsWith("held:") - b.startsWith("held:") || compare(a, b));
       this.size = new Map();
       for (const name of [...this.places.keys(), ...this.roots]) {
@@ -187,7 +194,8 @@ const Drawer = (() => {
     }
 
     isWorth(picture, name) {
-      return picture.children.has(name) || picture.lines.get(name)?.some((line) => line.kind !== "note") || picture.links.some((link) => link.includes(name));
+      return picture.children.has(name) || picture.lines.get(name)?.some((line) => line.kind !== "note") ||
+        picture.links.some((link) => link.includes(name));
     }
 
     optionsFor(name) {
@@ -203,7 +211,8 @@ const Drawer = (() => {
       else this.rows(places);
       const bottom = Math.max(0, ...places.map((place) => place.y + place.height));
       this.width = Math.max(0, ...places.map((place) => place.x + place.width));
-      const shelf = this.flow(this.roots.map((name) => ({ name, ...this.size.get(name) })), Math.max(WIDEST, this.width));
+      const shelf = this.flow(this.roots.map((name) => ({ name, ...this.size.get(name) })), Math.max(WIDEST,
+        this.width));
       for (const box of shelf.boxes) box.y += bottom + (bottom ? 2 * GAP : 0);
       this.width = Math.max(this.width, shelf.width, 160);
       this.height = Math.max(bottom + (shelf.height ? shelf.height + (bottom ? 2 * GAP : 0) : 0), 40);
@@ -211,7 +220,8 @@ const Drawer = (() => {
     }
 
     grid(places) {
-      const width = Math.max(46, ...places.map((place) => place.width)), height = Math.max(40, ...places.map((place) => place.height));
+      const width = Math.max(46, ...places.map((place) => place.width)), height = Math.max(40,
+        ...places.map((place) => place.height));
       for (const place of places) Object.assign(place, { x: place.x * width, y: place.y * height, width, height });
     }
 
@@ -224,7 +234,8 @@ const Drawer = (() => {
         const down = ((a.height + b.height) / 2 + 3 * GAP) / Math.max(Math.abs(a.y - b.y), 1e-3);
         scale = Math.max(scale, Math.min(across, down));
       }));
-      for (const place of places) Object.assign(place, { x: place.x * scale - place.width / 2, y: place.y * scale - place.height / 2 });
+      for (const place of places) Object.assign(place, { x: place.x * scale - place.width / 2,
+        y: place.y * scale - place.height / 2 });
       const left = Math.min(...places.map((place) => place.x)), top = Math.min(...places.map((place) => place.y));
       for (const place of places) Object.assign(place, { x: place.x - left, y: place.y - top });
     }
@@ -252,20 +263,24 @@ const Drawer = (() => {
       root.style.minWidth = `${Math.floor(this.width * 0.6)}px`;  // smaller letters cannot be read: one scrolls then
       const at = new Map(this.boxes.map((box) => [box.name, box]));
       const middle = (name) => [at.get(name).x + at.get(name).width / 2, at.get(name).y + at.get(name).height / 2];
-      for (const [from, to, label] of this.scene.edges) this.edge(root, middle(this.scene.places[from][0]), middle(this.scene.places[to][0]), label, "way");
+      for (const [from, to, label] of this.scene.edges) this.edge(root, middle(this.scene.places[from][0]),
+        middle(this.scene.places[to][0]), label, "way");
       for (const box of this.boxes) {
         const measured = this.measure(picture, box.name, this.optionsFor(box.name));
-        if (!this.places.has(box.name) && (picture.parent.has(box.name) || !this.isWorth(picture, box.name)) && !box.name.startsWith("held:")) continue;
+        if (!this.places.has(box.name) && (picture.parent.has(box.name) || !this.isWorth(picture, box.name)) &&
+          !box.name.startsWith("held:")) continue;
         this.place(root, picture, box, measured, changed);
       }
-      for (const [from, to, label] of picture.links) if (at.has(from) && at.has(to)) this.edge(root, middle(from), middle(to), label, "link");
+      for (const [from, to, label] of picture.links) if (at.has(from) && at.has(to)) this.edge(root, middle(from),
+        middle(to), label, "link");
       return root;
     }
 
     edge(root, [x1, y1], [x2, y2], label, kind) {
       root.append(svg("line", { x1, y1, x2, y2, class: kind }));
       if (!label) return;
-      const text = svg("text", { x: (x1 + x2) / 2, y: (y1 + y2) / 2 + 4, class: "way-label", "text-anchor": "middle" }, short(label, 12));
+      const text = svg("text", { x: (x1 + x2) / 2, y: (y1 + y2) / 2 + 4, class: "way-label", "text-anchor": "middle" },
+        short(label, 12));
       root.append(text);
     }
 
@@ -278,9 +293,11 @@ const Drawer = (() => {
       const kind = this.places.has(box.name) || held ? "place" : this.kind(box.name);
       const moved = changed.has(box.name) && kind !== "place" ? " moved" : "";
       group.append(svg("title", {}, box.name.replace(/^held:/, "")));
-      const frame = svg("rect", { width: box.width, height: box.height - base, y: base, rx: this.scene.layout === "grid" && kind === "place" ? 0 : 5, class: kind + held + marks + moved });
+      const frame = svg("rect", { width: box.width, height: box.height - base, y: base,
+        rx: this.scene.layout === "grid" && kind === "place" ? 0 : 5, class: kind + held + marks + moved });
       group.append(frame);
-      this.contents(group, picture, { ...measured, width: box.width }, changed, base, kind === "place" ? "place-label" : "label", box.height - base);
+      this.contents(group, picture, { ...measured, width: box.width }, changed, base,
+        kind === "place" ? "place-label" : "label", box.height - base);
       root.append(group);
     }
 
@@ -291,23 +308,27 @@ const Drawer = (() => {
         const y = base + LINE * (at + 2);
         if (line.kind === "token") {
           const wide = line.text.length * LETTER + 10;
-          group.append(svg("rect", { x: centre - wide / 2, y: y - 10, width: wide, height: LINE - 1, rx: 6, class: changed.has(box.name) ? "token moved" : "token" }));
+          group.append(svg("rect", { x: centre - wide / 2, y: y - 10, width: wide, height: LINE - 1, rx: 6,
+            class: changed.has(box.name) ? "token moved" : "token" }));
         }
         group.append(svg("text", { x: centre, y, "text-anchor": "middle", class: line.kind }, line.text));
       });
       const left = (box.width - box.inner.width) / 2;
       // Things stand on the ground of what they are in.
       const top = Math.max(box.head, height - box.inner.height - PAD);
-      for (const child of box.inner.boxes) this.thing(group, picture, child, left + child.x, base + top + child.y, changed);
+      for (const child of box.inner.boxes) this.thing(group, picture, child, left + child.x, base + top + child.y,
+        changed);
       const side = (box.width - box.above.width) / 2;
-      for (const child of box.above.boxes) this.thing(group, picture, child, side + child.x, base - box.above.height + child.y, changed);
+      for (const child of box.above.boxes) this.thing(group, picture, child, side + child.x,
+        base - box.above.height + child.y, changed);
     }
 
     thing(parent, picture, box, x, y, changed) {
       const group = svg("g", { transform: `translate(${x} ${y})` });
       const height = box.height - box.base;
       group.append(svg("title", {}, box.name));
-      const frame = svg("rect", { y: box.base, width: box.width, height, rx: 4, class: this.kind(box.name) + (changed.has(box.name) ? " moved" : "") });
+      const frame = svg("rect", { y: box.base, width: box.width, height, rx: 4,
+        class: this.kind(box.name) + (changed.has(box.name) ? " moved" : "") });
       const colour = Object.hasOwn(this.scene.colours, box.name) ? this.scene.colours[box.name] : "";
       if (/^#[0-9a-f]{6}$/i.test(colour)) frame.style.fill = colour;
       group.append(frame);
@@ -322,7 +343,8 @@ const Drawer = (() => {
 
     // The words for filled marks, and facts that are drawn nowhere.
     legend(picture) {
-      const wanted = this.goal.filter(({ fact }) => fact && this.filled.includes(fact.predicate)).map(({ fact }) => this.role(fact.predicate)[3]);
+      const wanted = this.goal.filter(({ fact }) => fact &&
+        this.filled.includes(fact.predicate)).map(({ fact }) => this.role(fact.predicate)[3]);
       const words = [...new Set(wanted)].map((label) => `${WANTED} not yet ${label}`);
       return { marks: this.filled.map((name, at) => [this.role(name)[3], at]), texts: [...words, ...picture.texts] };
     }
