@@ -24,7 +24,6 @@ from misstep.lab import Known, Lab
 from misstep.oracle import AnyCase
 from misstep.policy import Policy, PolicyPart
 from misstep.pool import PoolEntry
-from misstep.record.bound_files import policy_digest
 from misstep.record.pool_file import PoolKeeper, read_entries
 from misstep.record.record import DOMAIN, POOL, PROBLEM, TASK, Record
 from misstep.subject import Clock, Finding, Subject
@@ -272,8 +271,6 @@ class Session:
         self._translate_seconds = time.perf_counter() - self._begin
         digest = hashlib.sha256(task.sas.encode()).hexdigest()
         digests = {"task_sha256": digest, "objective": bench.objective.name}
-        if self.policy is None:
-            digests |= policy_digest(config.policy)
         self.begin_record(digests, _files(task), unit_cost=bench.unit_cost)
         self._told += [self.started(config.oracle), *(Warned(text=text) for text in bench.warnings)]
         known: list[PoolEntry] = []
@@ -316,7 +313,12 @@ class Session:
             self.record.resume()
             return
         environment = {"misstep": __version__, "seed": config.seed, **digests}
-        self.record.begin(config.absolute(**changes).to_toml(), environment=environment, files=files)
+        self.record.begin(
+            config.absolute(**changes).to_toml(),
+            environment=environment,
+            files=files,
+            policy=config.policy if self.policy is None else None,
+        )
 
     def started(self, oracles: tuple[str, ...]) -> Started:
         """The first event."""

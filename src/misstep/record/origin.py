@@ -1,25 +1,10 @@
 """Where a record comes from: one that was made elsewhere must not run code here unless the user says so."""
 
-import hashlib
-import os
-import uuid
-from pathlib import Path
-
 from misstep.config import Config
 from misstep.errors import InputError
 
 _HARMLESS = ("object", "asnet", "gnn", "heuristic", "linear", "nnet", "onnx", "table", "trees", "zoo")
 """Policies that are data, or cannot be loaded at all. All others are programs, or talk to one."""
-
-
-def origin(config: str) -> str:
-    """A text that only this user on this machine makes of what was asked; it tells nobody who that is."""
-    try:
-        machine = Path("/etc/machine-id").read_text(encoding="ascii").strip()
-    except (OSError, UnicodeDecodeError):
-        machine = f"{uuid.getnode():012x}"
-    user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
-    return hashlib.sha256(f"misstep record {machine} {user} {config}".encode()).hexdigest()
 
 
 def require_trust(where: str, config: Config) -> None:

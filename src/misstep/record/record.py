@@ -11,7 +11,9 @@ evidence.jsonl  what the certificates of a model's test share
 import contextlib
 import hashlib
 import json
+import os
 import platform
+import uuid
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,7 +23,6 @@ from misstep.config import Config
 from misstep.errors import InputError
 from misstep.events import Event, Finished, Judged, from_json, timeless
 from misstep.judge import Verdict
-from misstep.record.origin import origin
 from misstep.record.store import DISK, DirectoryStore, Disk, MemoryStore, Store, free_directory, read_object
 from misstep.support.plain import to_plain
 
@@ -103,14 +104,22 @@ class Record:
             )
         return record
 
-    def begin(self, config: str, *, environment: Mapping[str, object], files: Mapping[str, str]) -> None:
-        """Writes what the test was asked, as TOML, and what it is about."""
+    def begin(
+        self,
+        config: str,
+        *,
+        environment: Mapping[str, object],
+        files: Mapping[str, str],
+        policy: str | None = None,
+    ) -> None:
+        """Writes what the test was asked, as TOML, and what it is about; `policy` may name a file."""
         about = {
             "format": FORMAT,
             "python": platform.python_version(),
             "machine": platform.machine(),
             "config_sha256": hashlib.sha256(config.encode()).hexdigest(),
             "origin": origin(config),
+            **({} if policy is None else policy_digest(policy)),
             **environment,
         }
         self.store.lock(EVENTS)
@@ -309,3 +318,32 @@ def records_in(folder: Path) -> list[Path]:
     if not inside:
         raise InputError(f"{folder}: no record (there is no {EVENTS} in it)")
     return inside
+
+
+def origin(config: str) -> str:
+    """A text that only this user on this machine makes of what was asked; it tells nobody who that is."""
+    try:
+        machine = Path("/etc/machine-id").read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        machine = f"{uuid.getnode():012x}"
+    user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
+    return hashlib.sha256(f"misstep record {machine} {user} {config}".encode()).hexdigest()
+
+
+def policy_file(policy: str) -> Path | None:
+    """The file that a policy text names, such as `asnet:FILE` or `python:FILE:function,option=value`."""
+    _, _, rest = policy.partition(":")
+    ends = [len(rest), *(at for at, letter in enumerate(rest) if letter in ":,")]
+    for end in sorted(ends, reverse=True):
+        try:
+            if end and (path := Path(rest[:end])).is_file():
+                return path
+        except (OSError, ValueError):  # longer than names can be, or with a NUL
+            continue
+    return None
+
+
+def policy_digest(policy: str) -> dict[str, str]:
+    """`policy_sha256` of the file that a policy text names; nothing where it names none."""
+    file = policy_file(policy)
+    return {} if file is None else {"policy_sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
