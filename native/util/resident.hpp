@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <cstdio>
+#include <fstream>
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
@@ -13,12 +13,9 @@ namespace misstep {
 
 // Bytes of memory that are the process's own now; 0 where the system does not tell.
 inline std::size_t resident_bytes() {
-    std::FILE* file = std::fopen("/proc/self/statm", "r");
-    if (file == nullptr) return 0;
-    unsigned long size = 0, resident = 0, shared = 0;
-    int read = std::fscanf(file, "%lu %lu %lu", &size, &resident, &shared);
-    std::fclose(file);
-    if (read != 3 || shared > resident) return 0;
+    std::ifstream file("/proc/self/statm");
+    std::size_t size = 0, resident = 0, shared = 0;
+    if (!(file >> size >> resident >> shared) || shared > resident) return 0;
     return (resident - shared) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 

@@ -89,7 +89,8 @@ def test_the_same_whatever_the_number_of_jobs(folder: Path) -> None:
 
 def test_a_killed_worker_costs_one_problem(folder: Path) -> None:
     (folder / "deadly.py").write_text(DEADLY)
-    policy = ("--policy", f"python:{folder / 'deadly.py'}:deadly", "--pool", "1")
+    # In a process of its own it would only kill that.
+    policy = ("--policy", f"python:{folder / 'deadly.py'}:deadly", "--no-isolate", "--pool", "1")
     options = (*policy, "--jobs", "2", "--json", "--out", folder / "out")
     ended = misstep("test", COURIER[0], folder / "problems", *options, timeout=600)
     tasks = {task["task"]: task for task in ended.json["tasks"]}

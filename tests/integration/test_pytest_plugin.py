@@ -76,7 +76,7 @@ def test_rules_are_items_and_families_pass_that_break_none(folder: Path) -> None
     found = items(text)
     assert code == 1
     assert (found["max_gap"], found["max_bug_rate"]) == ("FAILED", "PASSED")
-    dear = [result for name, result in found.items() if name.endswith("pays too much")]
+    dear = [result for name, result in found.items() if "pays too much" in name]
     assert dear and set(dear) == {"PASSED"}, "1 too much is allowed"
 
 
