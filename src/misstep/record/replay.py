@@ -24,7 +24,7 @@ from misstep.record.record import Record
 from misstep.task import Task
 
 if TYPE_CHECKING:
-    from misstep.safety.replay import ModelReplay
+    from misstep.safety.replay import ModelReplay, ReplayedModel
 
 
 @dataclass(slots=True)
@@ -90,6 +90,18 @@ class Replay:
         )
 
 
+def row_of(found: "Replayed | ReplayedModel") -> dict[str, Any]:
+    """What the policy does now, the same for tasks and models."""
+    return {
+        "id": found.id,
+        "status": found.status,
+        "outcome": found.run.outcome,
+        "cost": found.cost.as_json(),
+        "best": found.best.as_json(),
+        "reason": found.reason,
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class Replayed:
     """What the policy does now.
@@ -116,14 +128,7 @@ class Replayed:
 
     def as_json(self) -> dict[str, Any]:
         """A row of `misstep replay --json`."""
-        return {
-            "id": self.id,
-            "status": self.status,
-            "outcome": self.run.outcome,
-            "cost": self.cost.as_json(),
-            "best": self.best.as_json(),
-            "reason": self.reason,
-        }
+        return row_of(self)
 
     def case(self, lab: Lab, certificate: dict[str, Any]) -> Case:
         """The state and the run as a case, with its pool entry where the record knows it."""

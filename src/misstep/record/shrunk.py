@@ -15,7 +15,7 @@ from misstep.record.record import POOL, Record
 from misstep.record.replay import Replay
 
 if TYPE_CHECKING:
-    from misstep.safety.replay import ModelReplay, ShrunkModelBug
+    from misstep.safety.replay import ModelReplay
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +26,10 @@ class ShrunkBug:
     bug: str
     name: str
     certificate: dict[str, Any]
-    steps_on_run: int
+    said: str
+    """What was found, in words."""
     before: dict[str, int | None]
     after: dict[str, int | None]
-
-    @property
-    def said(self) -> str:
-        """What was found, in words."""
-        return f"{counted(self.steps_on_run, 'step')} further down the run"
 
     def as_json(self) -> dict[str, Any]:
         """As `misstep shrink --json` prints it."""
@@ -45,7 +41,7 @@ class ShrunkBug:
         }
 
 
-def shrink_bug(again: "Replay | ModelReplay", bug: str) -> "ShrunkBug | ShrunkModelBug":
+def shrink_bug(again: "Replay | ModelReplay", bug: str) -> ShrunkBug:
     """Shrinks a bug of a record and writes what it finds beside it. InputError where the bug is fixed."""
     if isinstance(again, Replay):
         return _shrink_task_bug(again, bug)
@@ -90,7 +86,7 @@ def _shrink_task_bug(again: Replay, bug: str) -> ShrunkBug:
         bug,
         name,
         made,
-        shrunk.steps_on_run,
+        f"{counted(shrunk.steps_on_run, 'step')} further down the run",
         {"run": case.run.steps, "walk": None if walk is None else len(walk)},
         {"run": shrunk.case.run.steps, "walk": None if shrunk.walk is None else len(shrunk.walk)},
     )

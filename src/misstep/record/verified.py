@@ -1,13 +1,14 @@
 """What the trusted checker said of the certificates of a record, and which certificates there are."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from misstep.errors import InputError
 from misstep.record.record import BUGS, CLEARED, Record
-from misstep.reference.checked import Checked
+from misstep.reference.checked import Checked, Refused
+from misstep.reference.log import Entry
 
 
 @dataclass(slots=True)
@@ -42,7 +43,27 @@ class Verified:
         self.problems += [prefix + text for text in other.problems]
         self.notes += [prefix + text for text in other.notes]
 
-    def add(self, checked: Checked) -> None:
+    def check(
+        self, named: Iterable[tuple[str, str | None, Any]], check: Callable[[Any], Checked]
+    ) -> list[Entry]:
+        """Has the checker look at certificates, each with its name and the verdict that it must prove, if any.
+
+        Returns those that were accepted.
+        """
+        entries = []
+        for name, verdict, certificate in named:
+            try:
+                checked = check(certificate)
+                if verdict is not None and checked.verdict != verdict:
+                    raise Refused(f"it does not say that the state is {verdict}")
+            except Refused as error:
+                self.invalid.append({"certificate": name, "reason": str(error)})
+            else:
+                self._add(checked)
+                entries.append(Entry(name, certificate, checked))
+        return entries
+
+    def _add(self, checked: Checked) -> None:
         """Counts a certificate that was accepted."""
         self.valid += 1
         self.by_search += checked.rests_on_search

@@ -56,17 +56,7 @@ def verify_record(record: Record) -> Verified:
     except Refused as error:
         raise InputError(f"{record.where}/{TASK}: the task cannot be read: {error}") from None
     found, functions = Verified(), Functions(BitTask(task), record.store.lines(EVIDENCE))
-    entries: list[Entry] = []
-    for name, verdict, certificate in certificates(record):
-        try:
-            checked = check(certificate, task, functions)
-            if checked.verdict != verdict:
-                raise Refused(f"it does not say that the state is {verdict}")
-        except Refused as error:
-            found.invalid.append({"certificate": name, "reason": str(error)})
-        else:
-            found.add(checked)
-            entries.append(Entry(name, certificate, checked))
+    entries = found.check(certificates(record), lambda certificate: check(certificate, task, functions))
     found.problems += _of_the_task(record, "" if text is None else text)
     found.problems += _of_the_objective(record, entries)
     found.problems += _together(record, task, entries)

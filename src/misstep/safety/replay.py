@@ -12,6 +12,8 @@ from misstep.config import Config
 from misstep.errors import InputError, PolicyError
 from misstep.explain.words import counted
 from misstep.record.record import Record
+from misstep.record.replay import row_of
+from misstep.record.shrunk import ShrunkBug
 from misstep.reference.digest import digest
 from misstep.safety.isolated import open_policy
 from misstep.safety.lab import SAFE, ModelRun
@@ -51,14 +53,7 @@ class ReplayedModel:
 
     def as_json(self) -> dict[str, Any]:
         """A row of `misstep replay --json`."""
-        return {
-            "id": self.id,
-            "status": self.status,
-            "outcome": self.run.outcome,
-            "cost": self.cost.as_json(),
-            "best": self.best.as_json(),
-            "reason": self.reason,
-        }
+        return row_of(self)
 
 
 @dataclass(slots=True)
@@ -160,37 +155,8 @@ def _path(parents: dict[int, int | None], s: int) -> list[int]:
     return path[::-1]
 
 
-@dataclass(frozen=True, slots=True)
-class ShrunkModelBug:
-    """The last safe state on the run of a bug: there the decision at fault is made."""
-
-    record: Record
-    bug: str
-    name: str
-    certificate: dict[str, Any]
-    steps_on_run: int
-    before: dict[str, int | None]
-    after: dict[str, int | None]
-
-    @property
-    def said(self) -> str:
-        """What was found, in words."""
-        fault = self.certificate["fault"]
-        instead = "" if fault is None else f": {fault['action']} instead of {fault['alternative']}"
-        return f"the last safe state of the run, {counted(self.steps_on_run, 'step')} further on{instead}"
-
-    def as_json(self) -> dict[str, Any]:
-        """As `misstep shrink --json` prints it."""
-        return {
-            "bug": self.bug,
-            "certificate": f"{self.record.where}/bugs/{self.name}.json",
-            "before": self.before,
-            "after": self.after,
-        }
-
-
-def shrink_model_bug(again: ModelReplay, bug: str) -> ShrunkModelBug:
-    """The latest state on a bug's run that is still a bug, certified beside it.
+def shrink_model_bug(again: ModelReplay, bug: str) -> ShrunkBug:
+    """The latest state on a bug's run that is still a bug, certified beside it: there the fault is made.
 
     InputError where the bug is fixed. Every state of an unsafe run was judged, so the state has a certificate
     of its own, which is written once more under the name of the bug that it stands for.
@@ -215,12 +181,14 @@ def shrink_model_bug(again: ModelReplay, bug: str) -> ShrunkModelBug:
     }
     made["sha256"] = digest(made)
     record.bug(name, made)
-    return ShrunkModelBug(
+    fault = made["fault"]
+    instead = "" if fault is None else f": {fault['action']} instead of {fault['alternative']}"
+    return ShrunkBug(
         record,
         bug,
         name,
         made,
-        at,
+        f"the last safe state of the run, {counted(at, 'step')} further on{instead}",
         {"run": len(states) - 1, "walk": None},
         {"run": len(states) - 1 - at, "walk": None},
     )

@@ -9,9 +9,9 @@ from misstep.errors import InputError
 from misstep.record.bound_files import changed_policy
 from misstep.record.record import EVENTS, EVIDENCE, MODEL, Record
 from misstep.record.verified import Verified, certificates
-from misstep.reference.checked import Refused
+from misstep.reference.checked import Checked, Refused
 from misstep.reference.evidence import Evidence
-from misstep.reference.log import Entry, checked_log
+from misstep.reference.log import checked_log
 from misstep.reference.safety import check
 from misstep.safety.evidence import question_digest
 
@@ -21,20 +21,15 @@ DECISION = "decision.json"
 
 def verify_model_record(record: Record) -> Verified:
     """Checks every certificate of one record, without the native core and without the policy."""
-    found, entries = Verified(), list[Entry]()
+    found = Verified()
     evidence, reason = _evidence(record)
-    for name, verdict, certificate in [*certificates(record), *_decision(record)]:
-        try:
-            if evidence is None:
-                raise Refused(reason)
-            checked = check(certificate, evidence)
-            if verdict is not None and checked.verdict != verdict:
-                raise Refused(f"it does not say that the state is {verdict}")
-        except Refused as error:
-            found.invalid.append({"certificate": name, "reason": str(error)})
-        else:
-            found.add(checked)
-            entries.append(Entry(name, certificate, checked))
+
+    def checked(certificate: Any) -> Checked:
+        if evidence is None:
+            raise Refused(reason)
+        return check(certificate, evidence)
+
+    entries = found.check([*certificates(record), *_decision(record)], checked)
     environment = record.environment()
     if _sha256(record.store.read(MODEL) or "") != environment.get("model_sha256"):
         found.problems.append(f"{MODEL} is not the model that was tested: its digest is another")
