@@ -6,6 +6,7 @@ Everything that an event reports is in the record before the event is seen.
 """
 
 import hashlib
+import signal
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -30,6 +31,8 @@ from misstep.subject import Clock, Finding, Subject
 from misstep.tally import Tally
 from misstep.task import Task
 from misstep.task_subject import TaskSubject
+
+_INTERRUPT = {signal.SIGINT}
 
 
 @dataclass(slots=True)
@@ -205,10 +208,15 @@ class Session:
             effort=subject.lab.effort,
             at=round(time.perf_counter() - self._begin, 6),
         )
-        self.record.write_down(event, finding.certificate, subject.lab.take_answers())
-        self.tally.add(event)
-        if verdict is Verdict.BUG:
-            self._bugs[case.id] = (case, finding)
+        # Ctrl-C waits until certificate, event and counts say the same.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
+        try:
+            self.record.write_down(event, finding.certificate, subject.lab.take_answers())
+            self.tally.add(event)
+            if verdict is Verdict.BUG:
+                self._bugs[case.id] = (case, finding)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         return event
 
     def _judge_again(self, subject: Subject[Any]) -> Iterator[Event]:

@@ -1,5 +1,6 @@
 """The live status line of long work: one line on a terminal, nothing elsewhere."""
 
+import signal
 import sys
 import threading
 import time
@@ -57,6 +58,8 @@ class StatusLine:
             self._thread.join()
 
     def _draw_on(self) -> None:
+        # Ctrl-C is for the thread that works: it may have to finish what it writes.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         wait = _FIRST_SECONDS
         while not self._done.wait(wait):
             wait = _BETWEEN_SECONDS
