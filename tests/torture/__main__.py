@@ -16,6 +16,9 @@ def main() -> int:
     parser.add_argument("seconds", type=float, nargs="?", default=180)
     parser.add_argument("seed", type=int, nargs="?", default=None)
     parser.add_argument("--worlds", type=int, default=None, help="at most so many worlds")
+    parser.add_argument("--tests", type=int, default=None, help="so many tests a world, and so more worlds")
+    parser.add_argument("--states", type=int, default=3000, help="worlds of at most so many states")
+    parser.add_argument("--flat", type=float, default=0.3, help="the share of worlds without a translator")
     given = parser.parse_args()
     first = secrets.randbelow(10**9) if given.seed is None else given.seed
     score, begin, told = Score(), time.monotonic(), 0.0
@@ -25,7 +28,14 @@ def main() -> int:
         given.worlds is None or number < first + given.worlds
     ):
         known = len(score.false)
-        trials(number, score, go_on=lambda: time.monotonic() - begin < given.seconds)
+        trials(
+            number,
+            score,
+            tests=given.tests,
+            states=given.states,
+            flat=given.flat,
+            go_on=lambda: time.monotonic() - begin < given.seconds,
+        )
         for false in score.false[known:]:
             print(f"FALSE {false}", flush=True)
         number += 1

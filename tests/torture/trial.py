@@ -12,8 +12,10 @@ from random import Random
 
 import misstep
 from misstep import _core
+from misstep.config import DEFAULT_ORACLE
 from misstep.events import Judged
 from misstep.record.verify import verify_all
+from tests.torture.flat import FlatWorld, random_flat_world
 from tests.torture.truth import Table, TooLarge, Truth
 from tests.torture.world import State, World
 from tests.torture.worlds import random_world
@@ -43,6 +45,7 @@ ORACLES = (
     "greedy+dead-ends+landmarks",
     "abstraction+planner:astar:lmcut,max_expansions=4",
     "landmarks+planner:astar:lmcut,effort=5e6+improve/ehc+lookahead",
+    DEFAULT_ORACLE,
 )
 """Every oracle alone, some short of breath, and some together."""
 
@@ -69,9 +72,9 @@ class Score:
 class Trial:
     """One world, loaded once."""
 
-    def __init__(self, world: World, truth: Truth, score: Score, label: str) -> None:
+    def __init__(self, world: World | FlatWorld, truth: Truth, score: Score, label: str) -> None:
         self.world, self.truth, self.score, self.label = world, truth, score, label
-        self.task = misstep.load(world.domain(), world.problem())
+        self.task = world.load()
         if (
             not self.task.actions
         ):  # the translator says that nothing can be done; there is no state to compare
@@ -177,11 +180,16 @@ def trials(
     pool: int = 300,
     states: int = 3000,
     policies: int = 4,
+    tests: int | None = None,
+    flat: float = 0.3,
     go_on: Callable[[], bool] = lambda: True,
 ) -> None:
-    """One random world, some table policies, all oracles."""
+    """One random world, some table policies, all oracles, or so many tests with oracles drawn from them.
+
+    `flat` is the share of worlds that need no translator.
+    """
     rng = Random(f"torture {seed}")
-    world = random_world(rng)
+    world = random_flat_world(rng) if rng.random() < flat else random_world(rng)
     try:
         truth = Truth(world, most=states)
     except TooLarge:
@@ -196,9 +204,9 @@ def trials(
     if not trial.task.actions:
         return
     score.tasks += 1
-    for number in range(policies):
+    for number in range(policies if tests is None else 1):
         table = Table(truth, rng, trial.known)
-        for oracle in oracles:
+        for oracle in oracles if tests is None else rng.sample(oracles, tests):
             if not go_on():
                 return
             options: dict[str, object] = {

@@ -8,7 +8,8 @@ from collections import defaultdict
 from collections.abc import Set
 from random import Random
 
-from tests.torture.world import Action, State, World
+from tests.torture.flat import FlatWorld
+from tests.torture.world import Action, Atom, State, World
 
 STUCK, ILLEGAL = None, "(no-such-action)"
 
@@ -20,9 +21,9 @@ class TooLarge(Exception):
 class Truth:
     """All states that can be reached, and the exact cost of the best way to the goal from each."""
 
-    def __init__(self, world: World, *, most: int) -> None:
+    def __init__(self, world: World | FlatWorld, *, most: int) -> None:
         self.world = world
-        actions = list(world.actions())
+        actions = self._possible(list(world.actions()))
         self.moves: dict[State, dict[str, tuple[State, int]]] = {}
         queue = [world.initial]
         while queue:
@@ -35,6 +36,16 @@ class Truth:
             queue += [after for after, _ in self.moves[state].values() if after not in self.moves]
         self.best = self._dijkstra()
         self.actions: list[Action] = actions
+
+    def _possible(self, actions: list[Action]) -> list[Action]:
+        """Without those that need what no action ever changes and what is not so at the beginning."""
+        changing = frozenset[Atom]().union(*(action.adds | action.deletes for action in actions))
+        first = self.world.initial
+        return [
+            action
+            for action in actions
+            if all(one.atom in changing or one.holds(first) for one in action.needs)
+        ]
 
     def _dijkstra(self) -> dict[State, float]:
         into: defaultdict[State, list[tuple[State, int]]] = defaultdict(list)

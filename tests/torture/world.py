@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
+import misstep
+
 Atom = tuple[str, ...]
 State = frozenset[Atom]
 
@@ -117,6 +119,10 @@ class World:
         if isinstance(schema.cost, tuple):
             return self.values.get(Literal(schema.cost).bound(binding).atom)
         return schema.cost or 0
+
+    def load(self) -> misstep.Task:
+        """As misstep reads it."""
+        return misstep.load(self.domain(), self.problem())
 
     def domain(self) -> str:
         """The domain as PDDL."""

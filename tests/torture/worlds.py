@@ -8,7 +8,7 @@ from random import Random
 from tests.torture.world import Atom, Literal, Schema, State, World
 
 LARGEST_COST = 10_000_000
-_COSTS = (
+COSTS = (
     (1,),
     (0, 1, 2, 3),
     (0, 0, 1),
@@ -36,9 +36,11 @@ def _any_schemas(rng: Random) -> World:
     }
     world = World(types, objects, predicates, (), frozenset(), (), {}, rng.random() < 0.8)
     atoms = _all_atoms(world)
+    if not atoms:  # no object fits any predicate
+        return _any_schemas(rng)
     initial = frozenset(atom for atom in atoms if rng.random() < 0.4)
     schemas, values = [], dict[Atom, int]()
-    menu = rng.choice(_COSTS)
+    menu = rng.choice(COSTS)
     for number in range(rng.randint(2, 5)):
         kinds = [rng.choice([*any_type, "t0 t2", "t1 t2"]) for _ in range(rng.choice([0, 1, 1, 2, 2]))]
         parameters = tuple((f"?x{index}", kind) for index, kind in enumerate(kinds))
@@ -123,7 +125,7 @@ def _walk(rng: Random) -> World:
     places = [f"l{number}" for number in range(size)]
     levels = [f"f{number}" for number in range(fuel + 1)]
     objects = dict.fromkeys(places, "place") | dict.fromkeys(levels, "level") | {"k0": "key", "k1": "key"}
-    menu = rng.choice(_COSTS)
+    menu = rng.choice(COSTS)
     roads = {(a, b) for a in places for b in places if a != b and rng.random() < 0.4}
     initial: set[Atom] = {("road", a, b) for a, b in roads} | {("at", rng.choice(places))}
     initial |= {("less", levels[i + 1], levels[i]) for i in range(fuel)} | {("tank", levels[-1])}
