@@ -108,7 +108,7 @@ def main() -> None:
     for domain, name in TASKS:
         folder = data / "gnn" / domain
         task = misstep.load(folder / "domain.pddl", folder / "problems" / f"{name}.pddl", unit_cost=True)
-        part = Gnn(next(folder.glob("*.ckpt")))
+        part = Gnn(next(folder.glob("*.ckpt")), threads=1)
         policy, reference, network = part.bind(task), ReferenceGnn(task, part.model), TorchGnn(part.model)
         states = walk(task, STATES, seed=1)
         # Torch is given its index tensors ready made; native starts from the bare state.

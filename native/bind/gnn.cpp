@@ -87,24 +87,28 @@ void bind_gnn(nb::module_& m) {
             "__init__",
             [](GnnPolicyObject* self, nb::object task, const NetworkObject& network, std::size_t num_objects,
                std::vector<std::vector<std::uint32_t>> fixed, const std::vector<FactRowTuple>& facts,
-               const std::vector<NoopTuple>& noops, std::vector<std::size_t> rank) {
+               const std::vector<NoopTuple>& noops, std::vector<std::size_t> rank, int threads) {
+                if (threads < 1 || threads > 1024)
+                    throw InputError("a network needs 1 to 1024 threads, not " + std::to_string(threads));
                 const TaskObject& core = nb::cast<const TaskObject&>(task);
                 GnnEncoding encoding{num_objects, std::move(fixed), {}, {}, std::move(rank)};
                 for (const auto& [var, value, relation, objects] : facts)
                     encoding.facts.push_back({{var, value}, relation, objects});
                 for (const auto& [name, required, forbidden] : noops)
                     encoding.noops.push_back({name, make_facts(required), make_facts(forbidden)});
-                auto policy = std::make_unique<GnnPolicy>(core.space, network.network, std::move(encoding));
+                auto policy = std::make_unique<GnnPolicy>(core.space, network.network, std::move(encoding), threads);
                 new (self) GnnPolicyObject(std::move(task), core, std::move(policy));
             },
             nb::arg("task"), nb::arg("network"), nb::arg("num_objects"), nb::arg("fixed"), nb::arg("facts"),
-            nb::arg("noops"), nb::arg("rank"),
+            nb::arg("noops"), nb::arg("rank"), nb::kw_only(), nb::arg("threads") = 1,
             nb::sig(
                 "def __init__(self, task: Task, network: GnnNetwork, num_objects: int, fixed: "
                 "collections.abc.Sequence[collections.abc.Sequence[int]], facts: collections.abc.Sequence["
                 "tuple[int, int, int, collections.abc.Sequence[int]]], noops: collections.abc.Sequence["
                 "tuple[str, collections.abc.Sequence[tuple[int, int]], collections.abc.Sequence["
-                "tuple[int, int]]]], rank: collections.abc.Sequence[int]) -> None"))
+                "tuple[int, int]]]], rank: collections.abc.Sequence[int], *, threads: int = 1) -> None"))
+        .def_prop_ro("work", [](GnnPolicyObject& p) { return p.gnn().work(); },
+                     "Multiplications of matrices so far, those by zero included.")
         .def(
             "values",
             [](GnnPolicyObject& p, const StateObject& state) {

@@ -188,7 +188,8 @@ void Fuzzer::ask_bias() {
 }
 
 // The weight is the length of the policy's run. States that it does not solve go to the pool and are not
-// walked to, unless there are no others. Where it gave no decision, the length so far is all that is known.
+// walked to, unless there are no others. Where it gave no decision or was cut off, the length so far is all
+// that is known.
 Fuzzer::StepResult Fuzzer::weigh_classic(const std::vector<ActionId>& walk, const Budget& budget) {
     weights_.clear();
     std::vector<StateId> starts;
@@ -199,7 +200,7 @@ Fuzzer::StepResult Fuzzer::weigh_classic(const std::vector<ActionId>& walk, cons
         return StepResult::kLimit;
     }
     for (std::size_t i = 0; i < runs.size(); ++i) {
-        bool unsolved = runs[i].outcome != Outcome::kSolved && runs[i].outcome != Outcome::kFailed;
+        bool unsolved = never_solves(runs[i].outcome);
         weights_.push_back(unsolved ? 0.0 : static_cast<double>(runs[i].steps));
         if (!unsolved) continue;
         std::vector<ActionId> there = walk;

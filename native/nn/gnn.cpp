@@ -14,8 +14,12 @@ void require(bool fits, const char* what) {
 
 }  // namespace
 
-GnnPolicy::GnnPolicy(const StateSpace& space, std::shared_ptr<const GnnNetwork> network, GnnEncoding encoding)
-    : space_(space), network_(std::move(network)), encoding_(std::move(encoding)), evaluator_(*network_) {
+GnnPolicy::GnnPolicy(const StateSpace& space, std::shared_ptr<const GnnNetwork> network, GnnEncoding encoding,
+                     int num_threads)
+    : space_(space),
+      network_(std::move(network)),
+      encoding_(std::move(encoding)),
+      evaluator_(*network_, num_threads) {
     const Task& task = space.task;
     const std::vector<std::size_t>& arities = network_->arities();
     auto known = [&](Fact f) {

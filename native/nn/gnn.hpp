@@ -35,7 +35,8 @@ struct GnnEncoding {
 class GnnPolicy : public Policy {
   public:
     // Throws InputError where the encoding does not fit task and network. The space must outlive the policy.
-    GnnPolicy(const StateSpace& space, std::shared_ptr<const GnnNetwork> network, GnnEncoding encoding);
+    GnnPolicy(const StateSpace& space, std::shared_ptr<const GnnNetwork> network, GnnEncoding encoding,
+              int num_threads = 1);
 
     // Exactly the successors of one state form a batch of the network, no-ops included. kNoAction where there
     // are none; kUnknownAction where the network prefers a no-op (the policy stays in the state for
@@ -50,6 +51,7 @@ class GnnPolicy : public Policy {
     };
     // All successors in the order that decides between equal values.
     std::vector<Candidate> values(const Word* state);
+    std::uint64_t work() const { return evaluator_.work(); }
 
   private:
     // Successor number `i` is that of action order_[i].

@@ -10,6 +10,11 @@
 namespace misstep {
 namespace {
 
+// Multiplications for which calling other threads pays: a tenth of a millisecond.
+constexpr std::size_t kWorthHelp = 1'000'000;
+// How many multiplications an exponential or a logarithm stands for.
+constexpr std::size_t kWorkOfExponential = 8;
+
 void require_shape(const Linear& layer, std::size_t num_inputs, std::size_t num_outputs, const char* what) {
     if (layer.num_inputs != num_inputs || layer.num_outputs != num_outputs ||
         layer.weights.size() != num_inputs * num_outputs || layer.bias.size() != num_outputs)
@@ -104,19 +109,54 @@ GnnNetwork::GnnNetwork(const GnnWeights& weights)
     if (weights.solvable) solvable_ = head(*weights.solvable);
 }
 
-GnnEvaluator::GnnEvaluator(const GnnNetwork& network)
-    : network_(network), kernels_(gnn_kernels()), classes_(network.arities()) {
+GnnEvaluator::GnnEvaluator(const GnnNetwork& network, int num_threads)
+    : network_(network), kernels_(gnn_kernels()), classes_(network.arities()), crew_(num_threads) {
     std::size_t most = 2;
     for (std::size_t arity : network.arities()) most = std::max(most, arity);
-    input_space_.resize(kChunk * most * network.hidden_size());
+    input_space_.assign(static_cast<std::size_t>(num_threads),
+                        std::vector<std::uint32_t>(kChunk * most * network.hidden_size()));
     tables_.resize(most);
+}
+
+template <class Work>
+void GnnEvaluator::for_rows(std::size_t num_rows, std::size_t work_per_row, const Work& work) {
+    const std::size_t num_threads = static_cast<std::size_t>(crew_.num_threads());
+    if (num_threads == 1 || num_rows * work_per_row < kWorthHelp) {
+        work(0, 0, num_rows);
+        return;
+    }
+    // Whole blocks, so that every row is computed as by one thread, and some pieces more than threads, since
+    // a block in which more inputs are zero takes less time.
+    const std::size_t blocks = (num_rows + kBlock - 1) / kBlock, pieces = 4 * num_threads;
+    const std::size_t piece = (blocks + pieces - 1) / pieces * kBlock;
+    crew_.run((num_rows + piece - 1) / piece, [&](int thread, std::size_t item) {
+        work(thread, item * piece, std::min(piece, num_rows - item * piece));
+    });
+}
+
+void GnnEvaluator::multiply(const PanelMatrix& matrix, const float* in, const std::uint32_t* rows,
+                            std::size_t num_rows, float* out) {
+    work_ += num_rows * matrix.num_inputs * matrix.num_outputs;
+    for_rows(num_rows, matrix.num_inputs * matrix.num_outputs,
+             [&](int thread, std::size_t first, std::size_t count) {
+                 kernels_.multiply(matrix, rows ? in : in + first * matrix.num_inputs,
+                                   rows ? rows + first : nullptr, count, out + first * matrix.num_outputs,
+                                   input_space_[static_cast<std::size_t>(thread)].data());
+             });
+}
+
+void GnnEvaluator::sum_relu(const float* bias, const float* const* tables, std::size_t num_tables,
+                            const std::uint32_t* index, std::size_t num_rows, std::size_t size, float* out) {
+    for_rows(num_rows, size * (num_tables + 1), [&](int, std::size_t first, std::size_t count) {
+        kernels_.sum_relu(bias, tables, num_tables, index + first * num_tables, count, size,
+                          out + first * size);
+    });
 }
 
 void GnnEvaluator::embed(const PanelLayer& layer, const Floats& in, const std::vector<std::uint32_t>* rows,
                          std::size_t num_rows, Floats& out) {
     if (out.size() < num_rows * layer.num_outputs()) out.resize(num_rows * layer.num_outputs());
-    kernels_.multiply(layer.matrix(), in.data(), rows ? rows->data() : nullptr, num_rows, out.data(),
-                      input_space_.data());
+    multiply(layer.matrix(), in.data(), rows ? rows->data() : nullptr, num_rows, out.data());
 }
 
 // Fills `messages_` and `largest_`; false where the largest message is no finite number.
@@ -138,14 +178,16 @@ bool GnnEvaluator::send_messages(bool first_layer, bool sparse) {
         }
         if (hidden_.size() < rows.num_rows * size) hidden_.resize(rows.num_rows * size);
         // In the first layer all embeddings are zero, and each relation has a single row.
-        kernels_.sum_relu(relation.bias.data(), tables.data(), tables.size(), rows.index.data(),
-                          rows.num_rows, size, hidden_.data());
-        kernels_.multiply(relation.second.matrix(), hidden_.data(), nullptr, rows.num_rows,
-                          messages_.data() + rows.first_message * h, input_space_.data());
+        sum_relu(relation.bias.data(), tables.data(), tables.size(), rows.index.data(), rows.num_rows, size,
+                 hidden_.data());
+        multiply(relation.second.matrix(), hidden_.data(), nullptr, rows.num_rows,
+                 messages_.data() + rows.first_message * h);
     }
     largest_ = total == 0 ? 0.0f : kernels_.largest(messages_.data(), total);
     if (!std::isfinite(largest_)) return false;
-    kernels_.exponentials(messages_.data(), total, largest_);
+    for_rows(classes_.num_messages(), kWorkOfExponential * h, [&](int, std::size_t first, std::size_t count) {
+        kernels_.exponentials(messages_.data() + first * h, count * h, largest_);
+    });
     return true;
 }
 
@@ -156,8 +198,11 @@ void GnnEvaluator::receive(bool first_layer, bool sparse) {
         embed(sparse ? network_.update_embeddings_.of_activation : network_.update_embeddings_.of_embedding,
               sparse ? activations_ : embeddings_, nullptr, classes_.num_old_classes(), own_);
     if (received_.size() < num_classes * h) received_.resize(num_classes * h);
-    kernels_.smooth_maxima(messages_.data(), classes_.term_start().data(), classes_.terms().data(),
-                           num_classes, h, largest_, received_.data());
+    const std::size_t terms = classes_.terms().size() / std::max<std::size_t>(num_classes, 1);
+    for_rows(num_classes, (terms + kWorkOfExponential) * h, [&](int, std::size_t first, std::size_t count) {
+        kernels_.smooth_maxima(messages_.data(), classes_.term_start().data() + first,
+                               classes_.terms().data(), count, h, largest_, received_.data() + first * h);
+    });
     embed(network_.update_messages_, received_, nullptr, num_classes, hidden_);
     if (activations_.size() < num_classes * 2 * h) activations_.resize(num_classes * 2 * h);
     pairs_.clear();
@@ -166,8 +211,7 @@ void GnnEvaluator::receive(bool first_layer, bool sparse) {
         if (!first_layer) pairs_.push_back(classes_.parent()[c]);
     }
     const float* tables[2] = {hidden_.data(), own_.data()};
-    kernels_.sum_relu(nullptr, tables, first_layer ? 1 : 2, pairs_.data(), num_classes, 2 * h,
-                      activations_.data());
+    sum_relu(nullptr, tables, first_layer ? 1 : 2, pairs_.data(), num_classes, 2 * h, activations_.data());
 }
 
 // Whether at most half of the activations matter, counted over the blocks that the kernels look at.
@@ -190,7 +234,7 @@ void GnnEvaluator::read_out(const GnnNetwork::Head& head, const GnnBatch& batch,
     std::vector<std::uint32_t> same(std::max(num_classes, batch.num_states));
     for (std::uint32_t i = 0; i < same.size(); ++i) same[i] = i;
     const float* table = hidden_.data();
-    kernels_.sum_relu(nullptr, &table, 1, same.data(), num_classes, h, hidden_.data());
+    sum_relu(nullptr, &table, 1, same.data(), num_classes, h, hidden_.data());
     embed(head.pre2, hidden_, nullptr, num_classes, own_);
     received_.assign(batch.num_states * h, 0.0f);
     for (std::size_t state = 0; state < batch.num_states; ++state)
@@ -200,7 +244,7 @@ void GnnEvaluator::read_out(const GnnNetwork::Head& head, const GnnBatch& batch,
         }
     embed(head.post1, received_, nullptr, batch.num_states, hidden_);
     table = hidden_.data();
-    kernels_.sum_relu(nullptr, &table, 1, same.data(), batch.num_states, h, hidden_.data());
+    sum_relu(nullptr, &table, 1, same.data(), batch.num_states, h, hidden_.data());
     out.resize(batch.num_states);
     for (std::size_t state = 0; state < batch.num_states; ++state) {
         float sum = head.post2_bias;

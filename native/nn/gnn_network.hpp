@@ -9,6 +9,7 @@
 
 #include "nn/gnn_kernel.hpp"
 #include "nn/gnn_refinement.hpp"
+#include "util/crew.hpp"
 
 namespace misstep {
 
@@ -105,17 +106,28 @@ class GnnNetwork {
     std::optional<Head> solvable_;
 };
 
-// Evaluates batches; holds the memory for that, so one for each thread.
+// Evaluates batches; holds the memory for that.
 class GnnEvaluator {
   public:
-    explicit GnnEvaluator(const GnnNetwork& network);
+    // So many threads share the work on a batch; the values do not depend on their number.
+    explicit GnnEvaluator(const GnnNetwork& network, int num_threads = 1);
 
     // The value of each state of the batch, 1e5 more where the network thinks it unsolvable; NaN in all where
     // numbers overflow. All states share the maximum of the aggregation, as when the network was trained: the
     // value of a state depends on the others of its batch.
     void evaluate(const GnnBatch& batch, std::vector<float>& values);
 
+    // Multiplications of matrices so far, those by zero included.
+    std::uint64_t work() const { return work_; }
+
   private:
+    // Calls work(thread, first row, number of rows) for all rows, in pieces where more threads help.
+    template <class Work>
+    void for_rows(std::size_t num_rows, std::size_t work_per_row, const Work& work);
+    void multiply(const PanelMatrix& matrix, const float* in, const std::uint32_t* rows, std::size_t num_rows,
+                  float* out);
+    void sum_relu(const float* bias, const float* const* tables, std::size_t num_tables,
+                  const std::uint32_t* index, std::size_t num_rows, std::size_t size, float* out);
     void embed(const PanelLayer& layer, const Floats& in, const std::vector<std::uint32_t>* rows,
                std::size_t num_rows, Floats& out);
     bool send_messages(bool first_layer, bool sparse);
@@ -129,8 +141,11 @@ class GnnEvaluator {
     Floats embeddings_, activations_;  // one row a class
     Floats hidden_, messages_, received_, own_;
     std::vector<Floats> tables_;
-    std::vector<std::uint32_t> input_space_, pairs_;
+    Crew crew_;
+    std::vector<std::vector<std::uint32_t>> input_space_;  // of each thread
+    std::vector<std::uint32_t> pairs_;
     float largest_ = 0;
+    std::uint64_t work_ = 0;
 };
 
 }  // namespace misstep

@@ -9,7 +9,7 @@
 #include "tests/check.hpp"
 #include "training/asnet_loss.hpp"
 #include "training/asnet_training_kernel.hpp"
-#include "training/crew.hpp"
+#include "util/crew.hpp"
 #include "util/rng.hpp"
 
 using namespace misstep;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "training/asnet_pass.hpp"
-#include "training/crew.hpp"
+#include "util/crew.hpp"
 #include "util/budget.hpp"
 #include "util/rng.hpp"
 

@@ -21,6 +21,9 @@ from misstep.pool import PoolEntry
 from misstep.record.pool_file import read_pool
 from misstep.task import Task
 
+# A fuzzer may say that it is usually used otherwise.
+_USUAL_POOL, _USUAL_BIAS = 100, "none"
+
 
 @dataclass(frozen=True, slots=True)
 class Bench:
@@ -54,7 +57,7 @@ class Bench:
             self.fuzzer,
             self.bias,
             seed=config.seed,
-            size=config.pool,
+            size=getattr(self.fuzzer, "usual_pool", _USUAL_POOL) if config.pool is None else config.pool,
             budget=budget,
             known=known,
         )
@@ -99,6 +102,8 @@ def set_up(
     if unit_cost and not config.unit_cost:
         warnings.insert(0, "the policy was made for unit costs: every action counts as 1")
     given = parts or {}
+    fuzzer = given.get("fuzzer") or make_part("fuzzer", config.fuzzer or "refined")
+    bias = str(config.bias or getattr(fuzzer, "usual_bias", _USUAL_BIAS))
     return Bench(
         config,
         loaded,
@@ -107,8 +112,8 @@ def set_up(
         unit_cost,
         tuple(warnings),
         objective=given.get("objective") or make_part("objective", config.objective),
-        fuzzer=given.get("fuzzer") or make_part("fuzzer", config.fuzzer or "refined"),
-        bias=given.get("bias") or make_part("bias", config.bias),
+        fuzzer=fuzzer,
+        bias=given.get("bias") or make_part("bias", bias),
         oracles=given.get("oracle") or make_oracles(config.oracle),
         host=host,
     )

@@ -40,10 +40,14 @@ class Config:
         "", "NAME:VALUE such as asnet:FILE, on models nnet:FILE; see `misstep parts policy`, `safety-policy`."
     )
 
-    pool: int = option(100, "How many states to test.")
+    pool: int | None = option(None, "How many states to test; 100, with the classic fuzzer 200.")
     pool_file: Path | None = option(None, "Test exactly the states of this pool.")
     fuzzer: str | None = option(None, "How test states are made; `refined` on tasks, `greedy` on models.")
-    bias: str = option("none", "none, plan-length, loopiness, detour or surface; h=ff or h=star.")
+    bias: str | None = option(
+        None,
+        "none, plan-length, loopiness, detour or surface; h=ff or h=star. By default none, with the classic "
+        "fuzzer plan-length.",
+    )
     oracle: tuple[str, ...] = option(
         (DEFAULT_ORACLE,), "NAME[:option=value][+NAME], asked in order; may be repeated."
     )

@@ -78,6 +78,7 @@ class Fuzzer(Protocol):
 
     It ends when the budget is over, and also when nothing new can be found any more, so it has to count walks
     in vain. A fuzzer whose entries need no check, because the native core made them, has `is_native` True.
+    `usual_pool` and `usual_bias` say how many states and which bias it takes where nothing is asked for.
     """
 
     @property

@@ -186,6 +186,8 @@ class _Yield:
 
 # What oracles spend in the first round, as a share of their usual effort.
 _FIRST_SCALE = 1 / 16
+# Nobody waits for a round with so many times the usual effort, and native counters hold what it allows.
+_LAST_SCALE = 2.0**24
 # An oracle that has spent so much in a round and settled nothing is not asked again before the next one. That
 # is ten seconds or so.
 _IN_VAIN = 1e9
@@ -216,16 +218,21 @@ class Panel(Generic[StateT, CaseT]):
         self._yields: dict[tuple[int, str], _Yield] = {}
         learners: list[Any] = [oracle for _, oracle in oracles if hasattr(oracle, "learn")]
         lab.learners += learners
+        self._idle, self._spent = 0, -1.0
         if self._anytime:
             lab.scale = _FIRST_SCALE
 
     def begin_round(self, number: int, *, is_extended: bool) -> bool:
         """Doubles what oracles may spend on a case; whether another round makes sense.
 
-        The last round is the one with the usual effort; `is_extended` goes on after that.
+        The last round is the one with the usual effort; `is_extended` goes on after that, until more effort
+        has made no difference twice: then the oracles have done all that they can.
         """
-        scale = _FIRST_SCALE * 2**number
-        if not self._anytime or (scale > 1 and not is_extended):
+        scale = _FIRST_SCALE * 2.0**number
+        self._idle = self._idle + 1 if self.lab.effort == self._spent else 0
+        self._spent = self.lab.effort
+        is_last = scale > 1 and (not is_extended or self._idle > 1 or scale > _LAST_SCALE)
+        if not self._anytime or is_last:
             return False
         self.lab.round, self.lab.scale = number, scale
         for each in self._yields.values():

@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeAlias
 from cyclopts import Group, Parameter
 from cyclopts.validators import Number
 
+from misstep.cli.options import MOST_JOBS
 from misstep.cli.timing import left_of
 from misstep.config import MODEL_ONLY, TASK_ONLY, Config, read_around, read_table
 from misstep.errors import InputError
@@ -21,7 +22,6 @@ _NAMES = {"property_name": "--property"}
 _MODELS = Group("JANI models only", sort_key=2)
 _TASKS = Group("PDDL tasks only", sort_key=1)
 _CHECKS = Group("Several problems and continuous integration", sort_key=3)
-_MOST_JOBS = 1024
 FILES = ("misstep.toml", "pyproject.toml")
 """Where options may stand; the first file of these in the current directory counts."""
 
@@ -138,7 +138,7 @@ class CheckOptions:
         int | None,
         Parameter(
             group=_CHECKS,
-            validator=Number(gte=1, lte=_MOST_JOBS),
+            validator=Number(gte=1, lte=MOST_JOBS),
             show_default=lambda _: "1",
             help="So many problems at the same time; the results are the same.",
         ),
@@ -191,8 +191,8 @@ def make_check(options: CheckOptions, *, file: Path | None) -> Check:
             f"{source}: `fail` should be a table, such as [misstep.fail] with max_bug_rate = 0.1"
         )
     jobs = options.jobs or table.get("jobs", 1)
-    if not isinstance(jobs, int) or not 1 <= jobs <= _MOST_JOBS:
-        raise InputError(f"{source}: option `jobs` is {jobs!r}; it must be a number from 1 to {_MOST_JOBS}")
+    if not isinstance(jobs, int) or not 1 <= jobs <= MOST_JOBS:
+        raise InputError(f"{source}: option `jobs` is {jobs!r}; it must be a number from 1 to {MOST_JOBS}")
     return Check(
         jobs=jobs,
         rules=Rules.of(options.fail_on or (), rules) if rules or options.fail_on else None,

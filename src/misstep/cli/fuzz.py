@@ -104,7 +104,7 @@ def _sum_up(
         }
         emit_json(result)
         return
-    why = {"full": "", "exhausted": "; no new states were found for a long time"}
+    why = {"full": "", "exhausted": "; walks lead to no other states any more"}
     reason = why.get(pool.stopped, f"; the limit on {pool.stopped} was hit")
     say(f"{counted(found, 'state')} in {out} (seed {bench.config.seed}, {seconds:.2f} s{reason})")
 

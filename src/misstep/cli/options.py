@@ -8,6 +8,7 @@ from cyclopts.validators import Number
 
 MAX_COUNT = 2**40
 MAX_SECONDS = 10**7
+MOST_JOBS = 1024
 
 Json: TypeAlias = Annotated[
     bool,

@@ -8,6 +8,7 @@ from cyclopts import Parameter
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import Json
 from misstep.cli.output import emit_json, say, say_plain
+from misstep.reports.ranking import ranked
 from misstep.reports.report import Report
 from misstep.reports.summary import kind_lines, kinds, report_json, summary_lines
 
@@ -50,7 +51,11 @@ def _as_json(report: Report) -> dict[str, Any]:
         {"outcome": kind.outcome, "schema": kind.schema, "bugs": kind.members, "such_as": kind.representative}
         for kind in kinds(report.families)
     ]
-    return {**report_json(report), "kinds": found, "bug_ids": [event.id for event in report.tally.bugs]}
+    return {
+        **report_json(report),
+        "kinds": found,
+        "bug_ids": [event.id for event in ranked(report.tally, report.added_gaps)],
+    }
 
 
 def _show_all(report: Report) -> None:

@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import Json, Quiet, Seconds
+from misstep.cli.options import MOST_JOBS, Json, Quiet, Seconds
 from misstep.cli.output import emit_json, say
 from misstep.cli.timing import time_limit
 from misstep.explain.words import counted
@@ -17,6 +18,10 @@ def verify(
     record: Annotated[Path, Parameter(help="The directory of a record, or of several.")],
     /,
     *,
+    jobs: Annotated[
+        int,
+        Parameter(validator=Number(gte=1, lte=MOST_JOBS), help="Check in so many processes at once."),
+    ] = 1,
     seconds: Seconds = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -32,7 +37,7 @@ def verify(
         StatusLine(f"checking the certificates of {record}", quiet=quiet, seconds=seconds),
         time_limit(seconds),
     ):
-        found = verify_all(record)
+        found = verify_all(record, jobs=jobs)
     if json:
         emit_json(found.as_json())
         return ExitCode.NOTHING_FOUND if found.is_sound else ExitCode.BUGS_FOUND

@@ -19,7 +19,7 @@ _LIMITS = {
     "interrupted": "interrupted",
     "expansions": "too many states",
     "effort": "effort is spent",
-    "exhausted": "no new states for long",
+    "exhausted": "walks lead to no other states any more",
     "policy": "the policy failed too often",
     "until-width": "the rate is known closely enough",
 }

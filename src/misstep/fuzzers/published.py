@@ -46,6 +46,7 @@ class Classic:
 
     name = "classic"
     is_native = True
+    usual_pool, usual_bias = 200, "plan-length"
     max_walk: int = option(5, "L: the longest walk")
     max_steps: int = option(1000, "policy steps of one run")
     novelty: int = option(2, "D: only states with a new fact (1) or pair of facts (2); 0 takes all")

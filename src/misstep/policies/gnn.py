@@ -3,6 +3,7 @@
 The policy looks at all successors of a state as one batch and goes to the one of least value.
 """
 
+import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,8 +13,11 @@ from misstep.errors import InputError, UnsupportedFeature
 from misstep.formats.gnn_checkpoint import GOAL_SUFFIX, GnnModel, Mlp, Readout, Relation, Weights, read_gnn
 from misstep.pddl.noop_actions import noop_actions
 from misstep.pddl.view import GroundAtom, PddlView
+from misstep.plugins import option
 from misstep.support.suggest import did_you_mean
 from misstep.task import Task
+
+_MOST_THREADS = 64
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,13 @@ class Gnn:
     """A graph neural network policy (KR 2022) from its PyTorch checkpoint; PyTorch is not needed."""
 
     file: Path = field(metadata={"help": "the checkpoint"})
+    threads: int | None = option(None, "cores that share the work on a state; by default all of this process")
+
+    def __post_init__(self) -> None:
+        if self.threads is not None and not 1 <= self.threads <= _MOST_THREADS:
+            raise InputError(
+                f"gnn: option `threads` is {self.threads}; it must lie between 1 and {_MOST_THREADS}"
+            )
 
     @cached_property
     def model(self) -> GnnModel:
@@ -34,7 +45,8 @@ class Gnn:
 
     def bind(self, task: Task) -> _core.GnnPolicy:
         """The policy on a task of the network's domain."""
-        return native_policy(task, self.model, self.network)
+        threads = self.threads or min(len(os.sched_getaffinity(0)), _MOST_THREADS)
+        return native_policy(task, self.model, self.network, threads=threads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +130,10 @@ def native_network(model: GnnModel) -> _core.GnnNetwork:
     )
 
 
-def native_policy(task: Task, model: GnnModel, network: _core.GnnNetwork) -> _core.GnnPolicy:
-    """The policy of a network on a task."""
+def native_policy(
+    task: Task, model: GnnModel, network: _core.GnnNetwork, *, threads: int = 1
+) -> _core.GnnPolicy:
+    """The policy of a network on a task. What it decides does not depend on the number of threads."""
     view = task.pddl
     if view is None:
         raise InputError(f"{task.source}: a SAS task has no predicates and objects; load the PDDL files")
@@ -152,6 +166,7 @@ def native_policy(task: Task, model: GnnModel, network: _core.GnnNetwork) -> _co
             for noop in noops
         ],
         rank,
+        threads=threads,
     )
 
 

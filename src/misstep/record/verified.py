@@ -1,14 +1,18 @@
 """What the trusted checker said of the certificates of a record, and which certificates there are."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from misstep.errors import InputError
 from misstep.record.record import BUGS, CLEARED, Record
 from misstep.reference.checked import Checked, Refused
 from misstep.reference.log import Entry
+from misstep.support.forked import in_order
+
+Named: TypeAlias = tuple[str, str | None, Any]
+"""A certificate with its name and the verdict that it must prove, if any."""
 
 
 @dataclass(slots=True)
@@ -43,24 +47,17 @@ class Verified:
         self.problems += [prefix + text for text in other.problems]
         self.notes += [prefix + text for text in other.notes]
 
-    def check(
-        self, named: Iterable[tuple[str, str | None, Any]], check: Callable[[Any], Checked]
-    ) -> list[Entry]:
-        """Has the checker look at certificates, each with its name and the verdict that it must prove, if any.
-
-        Returns those that were accepted.
-        """
-        entries = []
-        for name, verdict, certificate in named:
-            try:
-                checked = check(certificate)
-                if verdict is not None and checked.verdict != verdict:
-                    raise Refused(f"it does not say that the state is {verdict}")
-            except Refused as error:
-                self.invalid.append({"certificate": name, "reason": str(error)})
+    def check(self, named: Iterable[Named], check: Callable[[Any], Checked], *, jobs: int = 1) -> list[Entry]:
+        """Has the checker look at certificates, in so many processes. Returns those that were accepted."""
+        entries, all_named = [], list(named)
+        for (name, _, certificate), found in zip(
+            all_named, side_by_side(all_named, check, jobs), strict=True
+        ):
+            if isinstance(found, str):
+                self.invalid.append({"certificate": name, "reason": found})
             else:
-                self._add(checked)
-                entries.append(Entry(name, certificate, checked))
+                self._add(found)
+                entries.append(Entry(name, certificate, found))
         return entries
 
     def _add(self, checked: Checked) -> None:
@@ -87,7 +84,25 @@ class Verified:
         }
 
 
-def certificates(record: Record) -> Iterator[tuple[str, str, Any]]:
+def side_by_side(
+    named: Sequence[Named], check: Callable[[Any], Checked], jobs: int
+) -> Iterator[Checked | str]:
+    """What the checker says of each certificate, or why it refuses it."""
+
+    def checked(at: int) -> Checked | str:
+        _, verdict, certificate = named[at]
+        try:
+            found = check(certificate)
+        except Refused as error:
+            return str(error)
+        if verdict is not None and found.verdict != verdict:
+            return f"it does not say that the state is {verdict}"
+        return found
+
+    return in_order(checked, len(named), jobs=jobs)
+
+
+def certificates(record: Record) -> Iterator[Named]:
     """Name, verdict to be proven and certificate of each; what cannot be read is None."""
     for file in record.store.names(BUGS):
         try:

@@ -32,31 +32,33 @@ from misstep.reference.together import contradictions
 from misstep.task import Task as NativeTask
 
 
-def verify_all(folder: Path) -> Verified:
-    """The record itself, or those in it where several tasks were tested."""
+def verify_all(folder: Path, *, jobs: int = 1) -> Verified:
+    """The record itself, or those in it where several tasks were tested; in so many processes."""
     total, paths = Verified(), records_in(folder)
     for path in paths:
         record = Record.open(path)
-        found = verify_record(record)
+        found = verify_record(record, jobs=jobs)
         if not record.has_its_config():
             found.problems.append(f"{CONFIG} is not what was asked: its digest is another")
         total.include(found, prefix="" if len(paths) == 1 else f"{path.name}/")
     return total
 
 
-def verify_record(record: Record) -> Verified:
+def verify_record(record: Record, *, jobs: int = 1) -> Verified:
     """Checks every certificate of one record, and what they and the log say together."""
     if record.store.read(MODEL) is not None:
         from misstep.safety.verify import verify_model_record
 
-        return verify_model_record(record)
+        return verify_model_record(record, jobs=jobs)
     text = record.store.read(TASK)
     try:
         task = parse("" if text is None else text)
     except Refused as error:
         raise InputError(f"{record.where}/{TASK}: the task cannot be read: {error}") from None
     found, functions = Verified(), Functions(BitTask(task), record.store.lines(EVIDENCE))
-    entries = found.check(certificates(record), lambda certificate: check(certificate, task, functions))
+    entries = found.check(
+        certificates(record), lambda certificate: check(certificate, task, functions), jobs=jobs
+    )
     found.problems += _of_the_task(record, "" if text is None else text)
     found.problems += _of_the_objective(record, entries)
     found.problems += _together(record, task, entries)

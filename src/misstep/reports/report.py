@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from misstep.bound import Bound
 from misstep.errors import InputError
 from misstep.events import Family, Finished, Judged, Misstep
-from misstep.record.record import EVENTS, Record
+from misstep.record.record import EVENTS, POOL, Record
 from misstep.record.store import DirectoryStore, MemoryStore
+from misstep.reports.ranking import added_gaps, ranked
 from misstep.reports.show import bug_json, show_bug
 from misstep.reports.text import USUAL_WIDTH
 from misstep.statistics import Interval, confidence_below, rate_bounds
@@ -91,6 +92,26 @@ class Report:
     def bugs(self) -> list[Bug]:
         """The bugs in the order in which they were found."""
         return [Bug(event, self.record.bug_named(str(event.id)), self.record) for event in self.tally.bugs]
+
+    @cached_property
+    def added_gaps(self) -> dict[int, float]:
+        """For bugs with a tested parent: how much more the policy errs than there, as far as that is proven.
+
+        Those above 0 are fuzzing bugs (Definition 4 of Steinmetz et al. 2022).
+        """
+        lines = [] if self.is_safety else self.record.store.lines(POOL)
+        return added_gaps(self.tally, {line["id"]: line.get("parent") for line in lines})
+
+    @property
+    def fuzzing_bugs(self) -> int:
+        """Bugs with a proven gap above that of the state that their walk started in."""
+        return sum(added > 0 for added in self.added_gaps.values())
+
+    @property
+    def ranked(self) -> list[Bug]:
+        """The bugs, those to look at first in front: what a walk made worst, then what is worst."""
+        by_id = {bug.id: bug for bug in self.bugs}
+        return [by_id[event.id] for event in ranked(self.tally, self.added_gaps)]
 
     @property
     def tested(self) -> int:
@@ -216,6 +237,7 @@ class Report:
                 "best_hi": event.best.hi,
                 "gap_lo": event.gap.lo,
                 "gap_hi": event.gap.hi,
+                "added_gap": self.added_gaps.get(event.id),
                 "oracle": event.oracle,
                 "fault_step": None if event.fault is None else event.fault.step,
                 "fault_until": None if event.fault is None else event.fault.until,

@@ -30,6 +30,7 @@ def report_json(report: Report) -> dict[str, Any]:
         "tested": found.tested,
         "solved": found.solved,
         "bugs": {"qualitative": found.qualitative, "quantitative": found.quantitative},
+        "fuzzing_bugs": report.fuzzing_bugs,
         "cleared": found.cleared,
         "cleared_by_search": found.cleared_by_search,
         "unknown": found.unknown,
@@ -171,8 +172,14 @@ def summary_lines(report: Report) -> list[str]:
     if found.bug_rate is not None and found.confidence is not None:
         lines.append(f"rate      {rate_words(found.bug_rate, found.confidence, things='states', are='bugs')}")
     if found.limits_hit:
-        lines.append(f"limits    {'; '.join(map(limit_words, found.limits_hit))}")
+        lines.append(f"limits    {'; '.join(_limits(found))}")
     return lines
+
+
+def _limits(found: Finished) -> list[str]:
+    """The limits in words; of a pool that does not grow any more, also its size."""
+    size = f", there are {counted(found.pool, 'state')}"
+    return [limit_words(one) + (size if one == "fuzz: exhausted" else "") for one in found.limits_hit]
 
 
 def _bug_words(found: Finished) -> str:

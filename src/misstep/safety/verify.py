@@ -19,7 +19,7 @@ DECISION = "decision.json"
 """The certificate of a decision that `misstep safety decide` wrote."""
 
 
-def verify_model_record(record: Record) -> Verified:
+def verify_model_record(record: Record, *, jobs: int = 1) -> Verified:
     """Checks every certificate of one record, without the native core and without the policy."""
     found = Verified()
     evidence, reason = _evidence(record)
@@ -29,7 +29,7 @@ def verify_model_record(record: Record) -> Verified:
             raise Refused(reason)
         return check(certificate, evidence)
 
-    entries = found.check([*certificates(record), *_decision(record)], checked)
+    entries = found.check([*certificates(record), *_decision(record)], checked, jobs=jobs)
     environment = record.environment()
     if _sha256(record.store.read(MODEL) or "") != environment.get("model_sha256"):
         found.problems.append(f"{MODEL} is not the model that was tested: its digest is another")

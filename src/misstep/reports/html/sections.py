@@ -10,6 +10,7 @@ from misstep.explain.words import counted, does, percent
 from misstep.judge import Verdict
 from misstep.reports.html.charts import bugs_over_time, gap_histogram
 from misstep.reports.html.markup import Child, Html, element
+from misstep.reports.ranking import ranked
 from misstep.reports.report import Report
 from misstep.reports.summary import kind_words, kinds, misstep_words, summary_lines
 
@@ -133,8 +134,12 @@ def bug_table(report: Report, number: int, *, opened: set[str]) -> Html | None:
     if not bugs:
         return None
     name = f"r{number}-bugs"
-    rows = [_bug_row(event, number, is_link=str(event.id) in opened) for event in bugs]
-    costs = ("pays", "enough") if not report.is_safety else ()
+    added = report.added_gaps
+    rows = [
+        _bug_row(event, number, added.get(event.id), is_link=str(event.id) in opened)
+        for event in ranked(report.tally, added)
+    ]
+    costs = ("pays", "enough", "worse than at its parent by") if not report.is_safety else ()
     heads = ("bug", "the policy", *costs, "misstep")
     note = (
         f" {len(opened)} of them can be opened; `misstep show` shows all." if len(opened) < len(bugs) else ""
@@ -157,10 +162,11 @@ def bug_table(report: Report, number: int, *, opened: set[str]) -> Html | None:
     )
 
 
-def _bug_row(event: Judged, number: int, *, is_link: bool) -> Sequence[Child]:
+def _bug_row(event: Judged, number: int, added: float | None, *, is_link: bool) -> Sequence[Child]:
     fault = event.fault
     pays = "no goal" if event.cost.lo == math.inf else cost_text(event.cost.lo)
-    costs = () if event.outcome == "unsafe" else (pays, cost_text(event.best.hi))
+    more = "" if not added else "the goal" if added == math.inf else cost_text(added)
+    costs = () if event.outcome == "unsafe" else (pays, cost_text(event.best.hi), more)
     return (
         bug_link(number, event.id) if is_link else f"bug {event.id}",
         does(event.outcome),

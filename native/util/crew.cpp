@@ -1,4 +1,6 @@
-#include "training/crew.hpp"
+#include "util/crew.hpp"
+
+#include <unistd.h>
 
 #include <utility>
 
@@ -17,12 +19,16 @@ void pause() {
 
 }  // namespace
 
-Crew::Crew(int num_threads) : errors_(static_cast<std::size_t>(num_threads)) {
+Crew::Crew(int num_threads) : errors_(static_cast<std::size_t>(num_threads)), process_(getpid()) {
     for (int number = 1; number < num_threads; ++number)
         threads_.emplace_back([this, number] { serve(number); });
 }
 
 Crew::~Crew() {
+    if (process_ != getpid()) {
+        for (std::thread& thread : threads_) thread.detach();
+        return;
+    }
     ends_.store(true);
     state_.fetch_add(kRound);
     state_.notify_all();

@@ -20,6 +20,8 @@ class Crew {
     Crew& operator=(const Crew&) = delete;
     ~Crew();
 
+    int num_threads() const { return static_cast<int>(errors_.size()); }
+
     // Calls work(thread, item) for every item once, and waits until all are done. The first exception is
     // thrown here.
     void run(std::size_t num_items, const std::function<void(int, std::size_t)>& work);
@@ -39,6 +41,7 @@ class Crew {
     std::atomic<bool> ends_{false};
     std::vector<std::exception_ptr> errors_;
     std::vector<std::thread> threads_;
+    int process_;  // threads do not follow into a forked process
 };
 
 }  // namespace misstep

@@ -1,0 +1,37 @@
+"""Work on many items in copies of this process, which know all that it knows; the results come in order."""
+
+import multiprocessing
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+# Items that a copy takes at a time: talking about each would take longer than many a check.
+_AT_A_TIME = 16
+_work: Callable[[int], Any] | None = None
+"""What the copies do; they inherit it, since a closure cannot be sent to them."""
+
+
+def in_order(work: Callable[[int], Result], size: int, *, jobs: int) -> Iterator[Result]:
+    """The results of `work` for the numbers below `size`, from so many processes.
+
+    The work must not need threads of this process, nor change what others look at: copies keep to themselves
+    what they learn.
+    """
+    if jobs <= 1 or size <= _AT_A_TIME:
+        yield from map(work, range(size))
+        return
+    global _work
+    _work = work
+    at_a_time = max(1, min(_AT_A_TIME, size // jobs))
+    try:
+        with multiprocessing.get_context("fork").Pool(jobs) as pool:
+            yield from pool.imap(_call, range(size), chunksize=at_a_time)
+    finally:
+        _work = None
+
+
+def _call(number: int) -> Any:
+    if _work is None:
+        raise RuntimeError("there is no work; it is set before the fork")
+    return _work(number)
