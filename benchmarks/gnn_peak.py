@@ -29,7 +29,9 @@ def main() -> None:
     cores = len(os.sched_getaffinity(0))
     peaks = {threads: peak(threads) for threads in (1, cores)}
     print(f"product of matrices: {peaks[1]:.0f} GFLOP/s on one core, {peaks[cores]:.0f} on {cores}")
-    print(f"{'largest task':<28} {'ms, 1 core':>10} {'share':>6} {f'ms, {cores} cores':>11} {'share':>6} speed-up")
+    print(
+        f"{'largest task':<28} {'ms, 1 core':>10} {'share':>6} {f'ms, {cores} cores':>11} {'share':>6} speed-up"
+    )
     for folder in sorted((data / "gnn").iterdir()):
         if (folder / "problems").is_dir():
             show(folder, peaks, cores)

@@ -1,6 +1,6 @@
 """Oracles on the pools of the peer tool: verdicts beside its own, exact costs, CPU seconds sans policy.
 
-python -m benchmarks.peer_pools [--oracle TEXT] [--only NAME]
+python -m benchmarks.peer_pools [--oracle TEXT] [--only NAME] [--verify]
 """
 
 import argparse
@@ -10,10 +10,13 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from misstep.config import DEFAULT_ORACLE, Config
 from misstep.events import Finished, Judged
+from misstep.record.record import Record
+from misstep.record.verify import verify_record
 from misstep.session import Session
 
 DATA = Path(os.environ.get("MISSTEP_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -23,6 +26,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--oracle", default=DEFAULT_ORACLE)
     parser.add_argument("--only", default="")
+    parser.add_argument(
+        "--verify", action="store_true", help="also check all certificates; says how large they are"
+    )
     options = parser.parse_args()
     if not DATA.is_dir():
         print("no shared data: set MISSTEP_DATA or put it at ../shared/data")
@@ -34,7 +40,12 @@ def main() -> None:
     for peer in sorted((DATA / "peer-pools").glob("*.peer.json")):
         if options.only not in peer.name:
             continue
-        report(compare(peer, options.oracle))
+        with TemporaryDirectory(prefix="misstep-") as folder:
+            out = Path(folder) / "record" if options.verify else None
+            compared = compare(peer, options.oracle, out)
+            report(compared)
+            if out is not None:
+                check(compared, out)
 
 
 @dataclass(frozen=True)
@@ -65,7 +76,7 @@ class Compared:
         return [e.id for e in self.tested if e.id in known and e.cost.lo > known[e.id] and e.verdict != "bug"]
 
 
-def compare(path: Path, oracle: str) -> Compared:
+def compare(path: Path, oracle: str, out: Path | None = None) -> Compared:
     """Tests the states of one pool."""
     peer = json.loads(path.read_text())
     data = path.parents[1]
@@ -79,14 +90,34 @@ def compare(path: Path, oracle: str) -> Compared:
         oracle=(oracle,),
         unit_cost=peer.get("unit_cost", False),
     )
-    session = Session(config)
+    record = Record.in_memory() if out is None else Record.create(out)
+    session = Session(config, record=record)
     before = time.process_time()
     for _ in session.events():
         pass
     found = session.tally.finished
     assert found is not None
+    record.close()
     seconds = time.process_time() - before - found.seconds["policy"] - found.seconds["translate"]
     return Compared(name, peer, found, list(session.tally.judged.values()), seconds)
+
+
+def check(compared: Compared, out: Path) -> None:
+    """Has all certificates checked, without the comparison of the task with its PDDL."""
+    before = time.process_time()
+    checked = verify_record(Record.open(out))
+    seconds = time.process_time() - before
+    size = {
+        name: (out / name).stat().st_size
+        for name in ("cleared.jsonl", "evidence.jsonl")
+        if (out / name).exists()
+    }
+    each = sum(size.values()) / max(1, compared.found.cleared)
+    print(
+        f"    {checked.valid} certificates verified, {len(checked.invalid)} refused, in {seconds:.2f} s: "
+        f"{seconds / max(compared.seconds, 1e-9):.2f} times the oracles' time; {sum(size.values()) / 1e6:.2f} MB for "
+        f"{compared.found.cleared} cleared states, {each / 1e3:.1f} kB each"
+    )
 
 
 def report(compared: Compared) -> None:

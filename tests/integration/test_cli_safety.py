@@ -60,6 +60,7 @@ def test_test_finds_bugs_that_verify(line: Path, tmp_path: Path) -> None:
     assert summary["states"] == summary["bugs"] + summary["cleared"]
     assert summary["shield"]["unsafe_with"] <= summary["shield"]["unsafe_without"]
     checked = verify_all(out)
+    assert verify_all(out, jobs=2).as_json() == checked.as_json()
     assert checked.certificates == checked.valid == summary["states"]
     again = answer(misstep(*arguments, "--json", "--out", tmp_path / "again"))
     assert {k: again[k] for k in ("unsafe_runs", "bugs", "faults")} == {

@@ -7,7 +7,10 @@ import pytest
 
 import misstep
 from misstep import _core
+from misstep.bench import set_up
 from misstep.biases.published import Detour, NoBias, PlanLength
+from misstep.budget import Budget
+from misstep.config import Config
 from misstep.errors import FlakyPolicy, InputError
 from misstep.fuzz import Fuzz, FuzzProgress
 from misstep.fuzzers.published import Classic, Refined
@@ -15,6 +18,7 @@ from misstep.plugins import make_policy_part
 from misstep.policy import per_state
 from misstep.pool import PoolEntry
 from misstep.record.pool_file import PoolWriter, read_made_by, read_pool
+from misstep.reports.summary import summary_lines
 from misstep.task import Task
 
 
@@ -198,3 +202,36 @@ def test_policy_parts() -> None:
 def test_classic_biases(task: Task) -> None:
     with pytest.raises(InputError, match="classic fuzzer"):
         list(Fuzz(graph(task), Classic(), Detour()))
+
+
+def test_the_classic_fuzzer_is_used_as_in_its_paper(task: Task) -> None:
+    """A pool of 200 and the quality of the policy as weight, unless something else is asked for."""
+    policy = _core.HeuristicPolicy(task, "ff")
+    usual = set_up(Config(fuzzer="classic"), Budget(), task=task, policy=policy)
+    assert isinstance(usual.bias, PlanLength)
+    assert usual.fuzz(Budget()).size == 200
+    asked = set_up(Config(fuzzer="classic", bias="none", pool=7), Budget(), task=task, policy=policy)
+    assert isinstance(asked.bias, NoBias)
+    assert asked.fuzz(Budget()).size == 7
+    refined = set_up(Config(), Budget(), task=task, policy=policy)
+    assert isinstance(refined.bias, NoBias)
+    assert refined.fuzz(Budget()).size == 100
+
+
+def test_a_run_that_was_cut_off_is_no_failure(task: Task) -> None:
+    """With runs of one step, nothing is known to fail, so nothing enters the pool but ends of walks."""
+    cut = list(Fuzz(graph(task), Classic(max_steps=1, novelty=0), PlanLength(), seed=1, size=60))
+    walks = [entry.rng for entry in cut]
+    assert len(set(walks)) == len(walks)
+
+
+def test_a_pool_that_cannot_grow_says_so(tmp_path: Path) -> None:
+    two_states = """begin_version\n3\nend_version\nbegin_metric\n0\nend_metric\n1\nbegin_variable\nvar0\n-1\n3
+Atom at(a)\nAtom at(b)\nAtom at(c)\nend_variable\n0\nbegin_state\n0\nend_state\nbegin_goal\n1\n0 2\nend_goal\n3
+begin_operator\ngo\n0\n1\n0 0 0 1\n1\nend_operator\nbegin_operator\nback\n0\n1\n0 0 1 0\n1\nend_operator
+begin_operator\nend\n0\n1\n0 0 1 2\n1\nend_operator\n0\n"""
+    report = misstep.test(Task(two_states), lambda batch: ["(go)"] * len(batch), pool=50)
+    assert report.finished.pool == 2  # goals are no test states
+    assert report.limits_hit == ("fuzz: exhausted",)
+    words = " ".join(summary_lines(report))
+    assert "walks lead to no other states any more, there are 2 states" in words

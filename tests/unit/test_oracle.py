@@ -102,3 +102,29 @@ def test_names_and_order() -> None:
     for text in ("", "landmarks+", "+landmarks", "no-such-oracle"):
         with pytest.raises(InputError):
             make_oracles([text])
+
+
+@dataclass
+class Tireless(Scripted):
+    """Can do with more effort, and spends what it is told to in every round."""
+
+    lab: Lab | None = None
+    spends: float = 0.0
+    is_anytime: bool = True
+
+    def claims(self, case: Case, /) -> Iterator[Claim[State]]:
+        if self.lab is not None:
+            self.lab.spend(self.spends)
+        yield from super().claims(case)
+
+
+@pytest.mark.parametrize("spends", [0.0, 1.0])
+def test_rounds_end_where_more_effort_makes_no_difference(task: Task, spends: float) -> None:
+    lab = lab_of(task)
+    asked, case = panel(lab, Tireless(lab=lab, spends=spends)), case_of(lab)
+    rounds = 0
+    while asked.begin_round(rounds + 1, is_extended=True):
+        rounds += 1
+        asked.test(case)
+    assert rounds == (4 if spends == 0 else 28)  # up to the usual effort in any case, never for ever
+    assert lab.scale <= 2**24
