@@ -3,7 +3,6 @@
 python -m benchmarks.gnn        (needs the extra: pip install misstep[torch])
 """
 
-import random
 import sys
 import time
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import misstep
+from benchmarks.gnn_walk import walk
 from misstep.formats.gnn_checkpoint import GnnModel, Mlp, Readout
 from misstep.policies.gnn import Gnn
 from tests.data import NO_DATA, data_folder
@@ -83,17 +83,6 @@ def sequential(mlp: Mlp) -> Any:
 
 def two_stages(readout: Readout) -> tuple[Any, Any]:
     return sequential(readout.pre), sequential(readout.post)
-
-
-def walk(task: misstep.Task, count: int, seed: int) -> list[misstep.State]:
-    """States of a random walk, every third one."""
-    choose, state = random.Random(seed), task.initial_state
-    found: list[misstep.State] = []
-    while len(found) < count:
-        found.append(state)
-        for _ in range(3):
-            state = task.apply(state, choose.choice(task.applicable(state)))
-    return found
 
 
 def main() -> None:
