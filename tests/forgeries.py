@@ -31,9 +31,18 @@ Files = dict[str, str]
 LOGS = ("events.jsonl", "pool.jsonl", "cleared.jsonl", "evidence.jsonl", "answers.jsonl")
 
 
-def classical_record(folder: Path) -> Files:
+RECORDS = (
+    (8, "landmarks+planner+improve/ehc"),
+    (80, "dead-ends+abstraction+landmarks+improve/ehc"),
+    (87, "planner:astar:lmcut+improve/ehc"),
+    (84, "greedy+planner:astar:lmcut+improve/ehc"),
+)
+"""Random worlds and oracles that together use all kinds of evidence."""
+
+
+def classical_record(folder: Path, seed: int, oracle: str) -> Files:
     """Bugs of several outcomes, clearances and open states on a small random world."""
-    rng = random.Random("torture 8")
+    rng = random.Random(f"torture {seed}")
     truth = Truth(random_world(rng), most=3000)
     task = misstep.load(truth.world.domain(), truth.world.problem())
     table = Table(truth, rng, {action.name for action in task.actions})
@@ -45,10 +54,8 @@ def classical_record(folder: Path) -> Files:
     def table_policy(batch: _core.StateBatch) -> list[str | None]:
         return [by_facts[tuple(state.facts)] for state in batch]
 
-    misstep.test(
-        task, table_policy, pool=25, out=folder / "classical", oracle="landmarks+planner+improve/ehc"
-    )
-    return files_of(folder / "classical")
+    misstep.test(task, table_policy, pool=25, out=folder / f"classical-{seed}", oracle=oracle)
+    return files_of(folder / f"classical-{seed}")
 
 
 def safety_record(folder: Path) -> Files:
@@ -62,6 +69,25 @@ def safety_record(folder: Path) -> Files:
 def files_of(folder: Path) -> Files:
     """All files of a record by name."""
     return {str(p.relative_to(folder)): p.read_text() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+KINDS = {"abstraction", "charges", "cut", "invariant", "region", "landmarks", "frontier"}
+"""Of functions that certificates share, and of what clears a state."""
+
+
+def kinds_of(records: list[Files]) -> set[str]:
+    """The kinds of evidence that occur."""
+    lines = [
+        json.loads(line)
+        for files in records
+        if "task.sas" in files
+        for name in ("evidence.jsonl", "cleared.jsonl")
+        for line in files.get(name, "").splitlines()
+    ]
+    lowers = [line.get("lower") for line in lines]
+    return {str(line.get("kind")) for line in lines} | {
+        one["kind"] for one in lowers if isinstance(one, dict)
+    }
 
 
 class Forger:
@@ -224,7 +250,9 @@ def run(edits: int, seed: int = 0) -> tuple[Counter[str], list[str]]:
     rng, counts, false = random.Random(seed), Counter[str](), list[str]()
     verification.translated = cache(verification.translated)  # the same PDDL again and again
     with tempfile.TemporaryDirectory(prefix="misstep-") as folder:
-        records = [classical_record(Path(folder)), safety_record(Path(folder))]
+        records = [*(classical_record(Path(folder), *each) for each in RECORDS), safety_record(Path(folder))]
+        if (missing := KINDS - kinds_of(records)) != set():
+            false.append(f"no record has evidence of the kinds {missing}")
         for record in records:
             if not accepted(record):
                 false.append("the untouched record is refused")
