@@ -19,6 +19,7 @@ from misstep.policies.asnet import Asnet
 from misstep.record.store import DirectoryStore, write_whole
 from misstep.reports.report import Bug, Report
 from misstep.session import Session
+from misstep.support.plain import read_fields, reading
 from misstep.task import Task
 from misstep.training.asnet import with_parameters
 from misstep.training.asnet_config import AsnetConfig, Variant
@@ -182,7 +183,7 @@ class _Loop:
         known = self.store.read(ABOUT)
         if known is None:
             write_whole(self.out / ABOUT, json.dumps(about))
-        elif json.loads(known) != about:
+        elif known != json.dumps(about):
             raise InputError(
                 f"{self.out}: holds a retraining with another policy, tasks or options; choose another --out"
             )
@@ -329,14 +330,19 @@ class _Loop:
     def _restore(self) -> None:
         lines = self.store.lines(ROUNDS)
         self.store.cut(ROUNDS, len(lines))
-        bugs = [line for line in self.store.lines(BUGS) if line["round"] < len(lines)]
+        with reading(self.out / BUGS):
+            bugs = [line for line in self.store.lines(BUGS) if line["round"] < len(lines)]
         self.store.cut(BUGS, len(bugs))
-        for line in bugs:
-            self._add(line["task"], line)
+        with reading(self.out / BUGS):
+            for line in bugs:
+                self._add(line["task"], line)
         if lines:
             last = lines[-1]
-            self.round, self.stalled, self.before_seconds = len(lines), last["stalled"], last["seconds"]
-            self.best, self.best_path = Standing(**last["standing"]), self.out / "models" / last["model"]
+            with reading(self.out / ROUNDS):
+                self.round, self.stalled = len(lines), int(last["stalled"])
+                self.before_seconds = float(last["seconds"])
+                self.best = read_fields(Standing, last["standing"])
+                self.best_path = self.out / "models" / last["model"]
 
 
 def _parameters(data: TrainingData, path: Path) -> Floats:
