@@ -1,1 +1,1 @@
-"""Damaged input: every format that misstep reads, mutated and given to the real commands (`python -m tests.mutants`)."""
+"""Damaged input: mutants of every format that misstep reads, given to the real commands (`python -m tests.mutants`)."""

@@ -8,6 +8,7 @@ exit code is 1. With a build folder of `make sanitize` the native core watches i
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import subprocess
 import sys
@@ -26,7 +27,9 @@ GROW_MB, SANITIZED_GROW_MB = 250.0, 900.0
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("seconds", type=float)
     parser.add_argument("seed", type=int, nargs="?", default=0)
     parser.add_argument("--each", type=int, default=0, help="go on until there were so many of each format")
@@ -39,7 +42,7 @@ def main() -> int:
 
     grow_mb = GROW_MB if options.sanitized is None else SANITIZED_GROW_MB
     begin, counts, wrong = time.monotonic(), dict[str, Counter[str]](), 0
-    with tempfile.TemporaryDirectory(prefix="mutants-") as name:
+    with contextlib.suppress(KeyboardInterrupt), tempfile.TemporaryDirectory(prefix="mutants-") as name:
         for mutant, ended in campaign(
             Path(name), options.seconds, options.seed, each=options.each, only=options.only, grow_mb=grow_mb
         ):
@@ -48,10 +51,17 @@ def main() -> int:
             if ended.wrong is not None:
                 wrong += 1
                 _keep(mutant, options.seed, ended.said)
-                print(f"{mutant.format}, mutant {mutant.number}: {ended.wrong}\n{ended.said[-1500:]}", flush=True)
+                print(
+                    f"{mutant.format}, mutant {mutant.number}: {ended.wrong}\n{ended.said[-1500:]}",
+                    flush=True,
+                )
     _print_table(counts)
+    spent = os.times().children_user + os.times().children_system
     total = sum(sum(count.values()) for count in counts.values())
-    print(f"{total} mutants of {len(counts)} formats in {time.monotonic() - begin:.0f} s: {wrong} wrong")
+    print(
+        f"{total} mutants of {len(counts)} formats in {time.monotonic() - begin:.0f} s by the clock, "
+        f"{spent:.0f} s of the processors: {wrong} wrong"
+    )
     return 1 if wrong else 0
 
 
@@ -61,7 +71,7 @@ def _print_table(counts: dict[str, Counter[str]]) -> None:
         print(f"| {name} | {sum(count.values())} | {count['refused']} | {count['read']} | {count['wrong']} |")
 
 
-def _keep(mutant: "Mutant", seed: int, said: str) -> None:
+def _keep(mutant: Mutant, seed: int, said: str) -> None:
     KEPT.mkdir(parents=True, exist_ok=True)
     plain = "".join(letter if letter.isalnum() else "-" for letter in mutant.format)
     name = f"{plain}-{seed}-{mutant.number}"
@@ -73,7 +83,9 @@ def _use_sanitized(build: Path) -> None:
     """Starts this program again with the sanitizers' libraries first, then takes the core from the build folder."""
     if "LD_PRELOAD" not in os.environ:
         libraries = [
-            subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True, check=True).stdout.strip()
+            subprocess.run(
+                ["gcc", f"-print-file-name={name}"], capture_output=True, text=True, check=True
+            ).stdout.strip()
             for name in ("libasan.so", "libubsan.so")
         ]
         checks = "detect_leaks=0:malloc_context_size=5:quarantine_size_mb=16:allocator_may_return_null=1"

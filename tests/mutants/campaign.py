@@ -33,7 +33,9 @@ def campaign(
         for number in range(len(specimen.ways)):
             whole = specimen.file, specimen.file.read_bytes()
             ended = _tried(specimen, *whole, number, folder / "trial", grow_mb)
-            assert ended.wrong is None and ended.code != 4, f"{specimen.name} undamaged, way {number}: {ended}"
+            assert ended.wrong is None and ended.code != 4, (
+                f"{specimen.name} undamaged, way {number}: {ended}"
+            )
     begin, number = time.monotonic(), 0
     while number < each or time.monotonic() - begin < seconds:
         for specimen in known:
@@ -44,7 +46,9 @@ def campaign(
         number += 1
 
 
-def _tried(specimen: Specimen, file: Path, content: bytes, number: int, folder: Path, grow_mb: float) -> Ended:
+def _tried(
+    specimen: Specimen, file: Path, content: bytes, number: int, folder: Path, grow_mb: float
+) -> Ended:
     folder.mkdir()
     try:
         place = specimen.place(folder, file, content)

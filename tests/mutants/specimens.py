@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
+import pkgutil
 import random
 import shutil
 from collections.abc import Callable, Sequence
@@ -86,7 +88,10 @@ def command(*words: str | Path) -> Way:
 
 
 def specimens(folder: Path) -> list[Specimen]:
-    """All formats; their files are made in `folder`."""
+    """All formats; their files are made in `folder`. Whatever commands load is loaded here, before any fork."""
+    for module in pkgutil.walk_packages(misstep.__path__, "misstep."):
+        if not module.name.endswith(("__main__", "pytest_plugin")):
+            importlib.import_module(module.name)
     with Path(os.devnull).open("w") as nothing, redirect_stdout(nothing), redirect_stderr(nothing):
         return _made(folder)
 
@@ -120,7 +125,9 @@ def _tasks(folder: Path, task: Path) -> list[Specimen]:
         'objective = "quantitative"\nmax_steps = 100\nconfidence = 0.9\n\n[misstep.fail]\nmax_bug_rate = 0.5\n'
     )
     steps = [(state, misstep.load_sas(task)) for state in (misstep.load_sas(task).initial_state,)]
-    table.write_text(json.dumps([{"facts": s.facts, "action": t.applicable(s)[0].name} for s, t in steps * 2]))
+    table.write_text(
+        json.dumps([{"facts": s.facts, "action": t.applicable(s)[0].name} for s, t in steps * 2])
+    )
     dominance = folder / "task.dominance"
     app.run(["dominance", str(task), "--save", str(dominance), "--quiet", "--json"])
     search = ("--search", "gbfs:ff", *LIMITS, "--json")
@@ -135,7 +142,7 @@ def _tasks(folder: Path, task: Path) -> list[Specimen]:
             (command("test", task, "--config", "{}", *LIMITS, "--json", "--out", "out"),
              command("test", task, *small)),
         ),
-        Specimen("dominance function", dominance, texts.damage, (command("dominance", task, "--load", "{}", "--json"),)),
+        Specimen("dominance function", dominance, texts.damage, (command("dominance", task, "--load", "{}"),)),
         Specimen("policy table", table, documents.json_text, (command("run", task, "--policy", "table:{}", *LIMITS),)),
     ]  # fmt: skip
 
@@ -227,7 +234,9 @@ def _model_policies(folder: Path, model: Path) -> list[Specimen]:
     forest.mkdir()
     outputs = _outputs(tree / "two_way_line.nnet")
     leaf = {"feat_id": 0, "split_value": 1.5, "lt": {"leaf_value": 1.0}, "gt": {"leaf_value": -1.0}}
-    (forest / "trees.json").write_text(json.dumps({"base_scores": [0.0] * outputs, "trees": [[leaf]] * outputs}))
+    (forest / "trees.json").write_text(
+        json.dumps({"base_scores": [0.0] * outputs, "trees": [[leaf]] * outputs})
+    )
     (forest / "trees.jani2nnet").write_text(json.dumps({**interface, "file": "trees.json"}))
     test = ("--runs", "3", *LIMITS, "--json", "--out", "out")
     by_interface = (command("safety", "test", model, "--policy", "nnet:{}", *test),)
@@ -251,7 +260,18 @@ def _records(folder: Path, task: Path, model: Path) -> list[Specimen]:
     ready = ("--pool", "6", "--policy", "heuristic:hadd", "--quiet")
     app.run(["test", str(task), *ready, "--out", str(classical), "--corpus", str(corpus)])
     app.run(
-        ["safety", "test", str(model), "--policy", "zoo:two_way_line", "--runs", "5", "--quiet", "--out", str(safety)]
+        [
+            "safety",
+            "test",
+            str(model),
+            "--policy",
+            "zoo:two_way_line",
+            "--runs",
+            "5",
+            "--quiet",
+            "--out",
+            str(safety),
+        ]
     )
     found = []
     for title, record in (("record of a task", classical), ("record of a model", safety)):
@@ -272,9 +292,14 @@ def _records(folder: Path, task: Path, model: Path) -> list[Specimen]:
 
 def _by_name(path: Path) -> Mutation:
     sorts = {
-        **{".json": documents.json_text, ".jsonl": documents.json_lines, ".toml": documents.toml},
-        **{".pddl": texts.lisp, ".jani": documents.json_text, ".db": documents.sqlite},
-        **{".safetensors": documents.safetensors, ".asnet": documents.safetensors},
+        ".json": documents.json_text,
+        ".jsonl": documents.json_lines,
+        ".toml": documents.toml,
+        ".pddl": texts.lisp,
+        ".jani": documents.json_text,
+        ".db": documents.sqlite,
+        ".safetensors": documents.safetensors,
+        ".asnet": documents.safetensors,
     }
     return sorts.get(path.suffix, texts.lines)
 
@@ -283,7 +308,18 @@ def _training(folder: Path, task: Path, model: Path) -> list[Specimen]:
     """What a training and a selection leave to go on with."""
     domain, problem = folder / "domain.pddl", folder / "problem.pddl"
     trained = folder / "trained"
-    small = (str(domain), str(problem), "--epochs", "2", "--batches", "5", "--hidden", "4", "--max-states", "10")
+    small = (
+        str(domain),
+        str(problem),
+        "--epochs",
+        "2",
+        "--batches",
+        "5",
+        "--hidden",
+        "4",
+        "--max-states",
+        "10",
+    )
     train = ("train", "asnet", *small, "--quiet", "--json")
     app.run([*train, "--cache", str(trained) + "/cache.db", "--out", str(trained)])
     ways = (command(*train, "--seconds", "4", "--cache", "{dir}/cache.db", "--out", "{dir}"),)
@@ -301,9 +337,20 @@ def _programs(folder: Path, task: Path) -> list[Specimen]:
     external = f"external:lama-first,program={program}"
     message = folder / "task.wire"
     message.write_bytes(wire.encode_task(task.read_text()))
-    scale = ("--domain", domain, "--policy", "heuristic:ff", "--largest", "2", "--instances", "1", "--seconds", "4")
+    scale = (
+        "--domain",
+        domain,
+        "--policy",
+        "heuristic:ff",
+        "--largest",
+        "2",
+        "--instances",
+        "1",
+        "--seconds",
+        "4",
+    )
     return [
-        Specimen("planner's plan", plan, texts.lisp, (_with_mutant(command("plan", task, "--search", external, *LIMITS)),)),
+        Specimen("planner's plan", plan, texts.lisp, (_with_mutant("plan", task, "--search", external, *LIMITS),)),
         Specimen(
             "generated problem", problem, texts.lisp,
             (command("scale", "--generator", "command:cat {}", *scale, "--json"),),
@@ -313,7 +360,10 @@ def _programs(folder: Path, task: Path) -> list[Specimen]:
     ]  # fmt: skip
 
 
-def _with_mutant(way: Way) -> Way:
+def _with_mutant(*words: str | Path) -> Way:
+    """A command line whose programs find the damaged file by the variable MUTANT."""
+    way = command(*words)
+
     def with_mutant(file: Path) -> int:
         os.environ["MUTANT"] = str(file)
         return way(file)
@@ -341,7 +391,11 @@ def _server_task(here: Path) -> Way:
 
 def _server_answers(file: Path) -> int:
     data = file.read_bytes()
-    readers: Sequence[Callable[[bytes], object]] = (wire.decode_probabilities, wire.decode_operator, wire.decode_state)
+    readers: Sequence[Callable[[bytes], object]] = (
+        wire.decode_probabilities,
+        wire.decode_operator,
+        wire.decode_state,
+    )
     for read in readers:
         try:
             read(data)

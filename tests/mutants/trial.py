@@ -17,7 +17,13 @@ from misstep.support.census import descendants
 HANG_SECONDS = 40.0
 """No command here is given more than ten seconds; the machine may be busy."""
 _ENDINGS = frozenset((0, 1, 4, 5))
-_WRONG = ("Traceback (most recent call last)", "internal error", "AddressSanitizer", "runtime error:", "terminate called")
+_WRONG = (
+    "Traceback (most recent call last)",
+    "internal error",
+    "AddressSanitizer",
+    "runtime error:",
+    "terminate called",
+)
 
 
 @dataclass(frozen=True)

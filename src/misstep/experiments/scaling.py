@@ -169,9 +169,13 @@ class Scaling:
             faults=False,
             unit_cost=unit_cost,
         )
+        if (left := self.budget.seconds_left) is not None:
+            asked = asked.replace(seconds=left)
         session = Session(asked, task=task, policy=self.part)
         for _ in session.events():
             pass
+        if self.budget.is_over:  # What it says so late it says because the time was up.
+            raise LimitReached("the time was up", "seconds")
         [judged] = session.tally.judged.values()
         return {"solved": judged.outcome == "solved", "verdict": str(judged.verdict)}
 

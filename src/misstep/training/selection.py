@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from misstep.budget import Budget
-from misstep.errors import InputError, MisstepError
+from misstep.errors import InputError, LimitReached, MisstepError
 from misstep.record.store import DirectoryStore
 from misstep.support.plain import read_fields, reading
 from misstep.training.examiner import Examiner, digest_of
@@ -207,6 +207,8 @@ def select(
                     SelectProgress(count, len(candidates), candidates[at].file, task)
                 ),
             )
+        except LimitReached:
+            break
         except MisstepError as error:
             failed[candidates[at].file] = str(error)
             continue
@@ -216,7 +218,7 @@ def select(
     if not done:
         if failed:
             raise InputError(f"none of the policies can be used; {next(iter(failed.values()))}")
-        raise InputError("no policy was examined in the time; allow more with --seconds")
+        raise LimitReached("no policy was examined in the time; allow more --seconds", "seconds")
     chosen = sorted(done)
     return rank(
         [candidates[at] for at in chosen],

@@ -37,7 +37,9 @@ class TeacherCache:
             answer: Answer = read_fields(Answer, json.loads(row[0]))
             return answer
         except (sqlite3.Error, ValueError, TypeError, RecursionError) as error:
-            raise InputError(f"{self.path}: is damaged ({error}); remove it or name another --cache") from None
+            raise InputError(
+                f"{self.path}: is damaged ({error}); remove it or name another --cache"
+            ) from None
 
     def put(self, key: bytes, answer: Answer) -> None:
         """Keeps an answer. A full disk is an InputError that says so."""

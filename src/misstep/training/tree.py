@@ -165,7 +165,7 @@ class _Grower:
         self.examiner = Examiner(exam, self.out / "selection")
         for number, task in enumerate(validation):
             name = "task" if task.problem is None else Path(task.problem.source.name).name
-            self.examiner.add(task, name=name or f"task-{number}")
+            self.examiner.add(task, name=name or f"task-{number}", budget=self.data.budget)
         about = {
             "config": json.loads(json.dumps(asdict(replace(self.config, threads=1)))),
             "tree": asdict(self.tree),
@@ -247,8 +247,8 @@ class _Grower:
                 result.loss,
                 result.success_rate,
             )
-        self.nodes.append(node)
         self._write(node)
+        self.nodes.append(node)
         return node
 
     def _untrained(self, number: int, init: int) -> Node:
@@ -298,8 +298,9 @@ class _Grower:
         for number in range(len(self.examiner.tasks)):
             exam = self.book.known.get((candidate.digest, number))
             if exam is None:
-                exam = self.examiner.exam(candidate.policy, number)
-                assert exam is not None, "an exam without a time limit ends"
+                exam = self.examiner.exam(candidate.policy, number, budget=self.data.budget)
+                if exam is None:
+                    raise TimeUp
                 self.book.put(candidate, number, exam)
             exams.append(exam)
         return exams
