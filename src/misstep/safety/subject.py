@@ -288,6 +288,6 @@ def _policy(session: "Session", task: SafetyTask, budget: Budget) -> tuple[Safet
             )
         session.config = config = config.replace(policy=f"nnet:{network.resolve()}")
     part = policy_part(config.policy)
-    policy = open_policy(config, task, budget=budget)
+    policy, session.host = open_policy(config, task, budget=budget)
     digests = [hashlib.sha256(file.read_bytes()).hexdigest() for file in part.files]
     return policy, {"policy_sha256": " ".join(digests)} if digests else {}
