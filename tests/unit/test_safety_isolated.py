@@ -13,7 +13,7 @@ import pytest
 from misstep.bundled.models import generate
 from misstep.config import Config
 from misstep.errors import InputError
-from misstep.events import Finished
+from misstep.events import Finished, Warned
 from misstep.formats.nnet import Interface, read_interface, write_interface
 from misstep.safety.policy import zoo_file
 from misstep.session import Session
@@ -29,6 +29,13 @@ def first(state, applicable):
 
 def exits(state, applicable):
     os._exit(3)
+
+calls = 0
+
+def rarely_random(state, applicable):
+    global calls
+    calls += 1
+    return applicable[-1 if calls % 20 == 0 else 0]
 """
 
 
@@ -97,7 +104,10 @@ def test_a_policy_in_a_process_of_its_own_answers_the_same(policy: str, model: P
 
 
 def test_functions_and_onnx_networks_live_outside_by_default(model: Path, tmp_path: Path) -> None:
-    for policy, is_outside in ((f"python:{tmp_path / 'functions.py'}:first", True), ("zoo:two_way_line", False)):
+    for policy, is_outside in (
+        (f"python:{tmp_path / 'functions.py'}:first", True),
+        ("zoo:two_way_line", False),
+    ):
         session = Session(Config(model=model, policy=policy, runs=2))
         events = session.events()
         next(events)
@@ -118,3 +128,12 @@ def test_a_test_that_cannot_begin_leaves_no_process(model: Path, tmp_path: Path)
     with pytest.raises(InputError, match="nobody"):
         list(session.events())
     assert children() == []
+
+
+def test_a_function_that_is_random_now_and_then_is_noticed(model: Path, tmp_path: Path) -> None:
+    for name, is_random in (("rarely_random", True), ("first", False)):
+        session = Session(Config(model=model, policy=f"python:{tmp_path / 'functions.py'}:{name}", runs=10))
+        told = [event.text for event in session.events() if isinstance(event, Warned)]
+        assert any("the policy is not deterministic" in text for text in told) == is_random
+    said = session.tally.finished.extra["recheck"]
+    assert said["compared"] == 90 and said["missed"] == pytest.approx(0.95**90, abs=1e-6)

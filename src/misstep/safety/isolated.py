@@ -17,10 +17,10 @@ from misstep.config import Config
 from misstep.errors import LimitReached, PolicyError
 from misstep.formats.nnet import read_interface
 from misstep.isolation.host import Host
-from misstep.policies.python import find_object
 from misstep.safety.model import SafetyTask, StateDict
 from misstep.safety.policy import (
     Onnx,
+    PolicyFunction,
     Python,
     function_policy,
     network_of,
@@ -28,28 +28,45 @@ from misstep.safety.policy import (
     policy_part,
     read_scores,
 )
+from misstep.safety.recheck import Remembered
 from misstep.support.describe import describe_error
 
 
-def open_policy(config: Config, task: SafetyTask, *, budget: Budget) -> tuple[SafetyPolicy, Host | None]:
-    """The policy that a configuration names, and the process that it lives in where that is wanted.
+@dataclass(frozen=True, slots=True)
+class OpenedPolicy:
+    """A policy on a model, the process that it lives in if that is not ours, and what notices random answers."""
+
+    policy: SafetyPolicy
+    host: Host | None = None
+    remembered: Remembered | None = None
+
+
+def open_function(function: PolicyFunction, task: SafetyTask, *, host: Host | None = None) -> OpenedPolicy:
+    """A function, here or behind a process."""
+    remembered = Remembered(function)
+    return OpenedPolicy(function_policy(remembered, task), host, remembered)
+
+
+def open_policy(config: Config, task: SafetyTask, *, budget: Budget) -> OpenedPolicy:
+    """The policy that a configuration names, in a process of its own where that is wanted.
 
     Functions and ONNX networks, which run other people's code, do so by default; every other kind on demand.
     """
     part = policy_part(config.policy)
     by_default = isinstance(part, Python | Onnx)
     if not (by_default if config.isolate is None else config.isolate):
-        return part.bind(task, filter=config.filter), None
+        if isinstance(part, Python):
+            return open_function(part.load(), task)
+        return OpenedPolicy(part.bind(task, filter=config.filter))
     host = Host()
     try:
         if isinstance(part, Python):
             host.open(FunctionService(part.function), memory_mb=config.memory_mb, budget=budget)
-            ask = IsolatedFunction(host, config.call_seconds, budget)
-            return function_policy(ask, task), host
+            return open_function(IsolatedFunction(host, config.call_seconds, budget), task, host=host)
         file, activation = network_of(part)
         host.open(ScoresService(str(file.absolute()), activation), memory_mb=config.memory_mb, budget=budget)
         scores = IsolatedScores(host, config.call_seconds, budget)
-        return network_policy(file, task, filter=config.filter, scores=scores), host
+        return OpenedPolicy(network_policy(file, task, filter=config.filter, scores=scores), host)
     except BaseException:
         host.close()
         raise
@@ -63,9 +80,7 @@ class FunctionService:
 
     def open(self) -> tuple[dict[str, Any], Callable[[bytes], bytes]]:
         """Imports the function."""
-        function = find_object(self.function)
-        if not callable(function):
-            raise PolicyError(f"python:{self.function}: that is no function of (state, applicable labels)")
+        function = Python(self.function).load()
 
         def answer(question: bytes) -> bytes:
             try:

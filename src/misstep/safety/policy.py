@@ -119,10 +119,14 @@ class Python:
 
     def bind(self, task: SafetyTask, /, *, filter: bool | None = None) -> SafetyPolicy:
         """The policy on a task; a function sees the applicable labels, so there is nothing to filter."""
-        function = find_object(self.function)
+        return function_policy(self.load(), task)
+
+    def load(self) -> PolicyFunction:
+        """Imports the function."""
+        function: PolicyFunction = find_object(self.function)
         if not callable(function):
             raise PolicyError(f"python:{self.function}: that is no function of (state, applicable labels)")
-        return function_policy(function, task)
+        return function
 
 
 def zoo_file(name: str) -> Path:
