@@ -10,7 +10,7 @@ JOBS ?= 2
 # Where the editable install built the core; newest first, should there be several.
 CORE = $(firstword $(shell ls -dt build/cp*/ 2>/dev/null))
 
-.PHONY: demo test native-test check tidy bench sanitize fuzz torture format build clean golden
+.PHONY: demo test native-test check tidy bench sanitize fuzz mutants torture format build clean golden
 .DEFAULT_GOAL := test
 
 $(VENV)/.tools: pyproject.toml
@@ -55,6 +55,10 @@ fuzz: $(VENV)/.built
 	tasks=$${TASKS:-20000}; echo "make fuzz SEED=$$seed TASKS=$$tasks"; \
 	MISSTEP_RANDOM_SEED=$$seed MISSTEP_RANDOM_TASKS=$$tasks $(PYTEST) -n $(JOBS) -q tests/property
 
+# Damaged files of every input format, given to the real commands; with the core of `make sanitize` where that was built.
+mutants: $(VENV)/.built
+	$(BIN)/python -m tests.mutants $(or $(SECONDS),600) $(SEED) $(if $(wildcard $(SANITIZED)/_core.*so),--sanitized $(SANITIZED))
+
 # Random PDDL with an interpreter and a Dijkstra of its own: everything that misstep says is compared. SECONDS=36000 for a night.
 torture: $(VENV)/.built
 	$(BIN)/python -m tests.torture $(or $(SECONDS),180) $(SEED)
@@ -67,6 +71,7 @@ bench: $(VENV)/.built $(VENV)/.peers
 	$(BIN)/python -m benchmarks.gnn
 	$(BIN)/python -m benchmarks.dominance
 	$(BIN)/python -m benchmarks.peer_pools
+	$(BIN)/python -m benchmarks.isolation
 
 check: $(VENV)/.built
 	$(BIN)/ruff format --check .

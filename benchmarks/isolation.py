@@ -8,6 +8,7 @@ meaningful on a busy machine. Starting the second process goes on while the task
 
 import gc
 import os
+import statistics
 import sys
 import tempfile
 import time
@@ -41,8 +42,9 @@ class Measured:
     outside: list[tuple[float, float]] = field(default_factory=list)
 
     def ratio(self, which: int) -> float:
-        """Of the best rounds: whatever else the machine does only makes a round longer."""
-        return min(one[which] for one in self.outside) / min(one[which] for one in self.inside)
+        """The median over the rounds: what is measured right after each other met the same machine."""
+        pairs = zip(self.outside, self.inside, strict=True)
+        return statistics.median(outside[which] / inside[which] for outside, inside in pairs)
 
 
 def fast_policy(folder: Path, _: Task) -> str:
@@ -111,7 +113,9 @@ def main(rounds: int) -> None:
             for kind, make in (("python:", fast_policy), ("torch:", network_policy)):
                 policy = make(Path(name), task)
                 found = measure(task, policy, rounds)
-                inside, outside = min(found.inside)[0], min(found.outside)[0]
+                inside, outside = (
+                    statistics.median(one[0] for one in of) for of in (found.inside, found.outside)
+                )
                 print(
                     f"| {domain} {problem} | {kind} | {inside:.3f} s | {outside:.3f} s | {found.ratio(0):.3f} | "
                     f"{found.ratio(1):.3f} | {start_seconds(task, policy):.2f} s |",

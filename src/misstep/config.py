@@ -253,11 +253,14 @@ def _file_table(file: str | Path) -> dict[str, Any]:
 def _table(text: str, where: str) -> dict[str, Any]:
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also dates that do not exist, numbers without end
         raise InputError(f"{where}: not a TOML file: {error}") from None
-    inner: dict[str, Any] | None = table.get("misstep") or table.get("tool", {}).get("misstep")
+    tools = table.get("tool")
+    inner = table.get("misstep") or (tools.get("misstep") if isinstance(tools, dict) else None)
     if inner is None:
         return table
+    if not isinstance(inner, dict):
+        raise InputError(f"{where}: `misstep` is {inner!r}; options stand in a table [misstep]")
     # [misstep.fail] may stand below options that are at the top.
     return {name: value for name, value in table.items() if not isinstance(value, dict)} | inner
 
@@ -267,7 +270,7 @@ def _lenient(name: str, value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)
     if name in ("oracle", "constant"):
-        return [value] if isinstance(value, str) else list(value)
+        return [value] if isinstance(value, str) else list(value) if isinstance(value, tuple) else value
     if name in ("radius", "seconds") and value in ("inf", "infinity", math.inf):
         return None
     if name == "radius" and isinstance(value, str) and value.isdecimal():

@@ -57,7 +57,7 @@ class Session:
     _about: dict[str, Any] = field(default_factory=dict)
     """What certificates say about their origin."""
     _replay: str | None = None
-    _host: Host | None = None
+    host: Host | None = None
     """The process that the policy lives in, where it has one of its own; it ends with the test."""
     _told: list[Event] = field(default_factory=list)
     _open: dict[Any, AnyCase] = field(default_factory=dict)
@@ -74,8 +74,12 @@ class Session:
         try:
             subject = self.open(budget)
         except LimitReached as error:  # of the translator: an outcome like any other
+            self._end_policy()
             yield from self._not_loaded(error)
             return
+        except BaseException:
+            self._end_policy()
+            raise
         try:
             yield from self._all(subject, clock)
         except LimitReached as error:  # while the policy was asked
@@ -85,8 +89,7 @@ class Session:
             self._end(subject, clock)
             raise
         except BaseException:
-            if self._host is not None:
-                self._host.close()
+            self._end_policy()
             raise
         if budget.over is not None:
             subject.lab.limits_hit.add(budget.over)
@@ -95,9 +98,13 @@ class Session:
     def _end(self, subject: Subject[Any], clock: Clock) -> Event:
         """Sums up; then nobody needs the policy any more."""
         event = self._recorded(self._finished(subject, clock))
-        if self._host is not None:
-            self._host.close()
+        self._end_policy()
         return event
+
+    def _end_policy(self) -> None:
+        """Ends the policy's process, if it has one, now and not when somebody forgets the session."""
+        if self.host is not None:
+            self.host.close()
 
     def open(self, budget: Budget) -> Subject[Any]:
         """Loads what is tested and begins the record."""
@@ -275,7 +282,7 @@ class Session:
         """The policy on a classical task."""
         config = self.config
         bench = set_up(config, budget, task=self.task, policy=self.policy, parts=self.parts)
-        task, self._host = bench.task, bench.host
+        task, self.host = bench.task, bench.host
         self._translate_seconds = time.perf_counter() - self._begin
         digest = hashlib.sha256(task.sas.encode()).hexdigest()
         digests = {"task_sha256": digest, "objective": bench.objective.name}

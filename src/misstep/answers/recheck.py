@@ -12,13 +12,18 @@ from misstep.support.describe import cut
 
 RARE = 0.05
 """A policy that is random in this share of its answers is what we want to notice, ..."""
-_ENOUGH = 90
+ENOUGH = 90
 """... and after so many comparisons it goes unnoticed less than once in a hundred times."""
-_KEPT = 256
+KEPT = 256
 _PIECE = 16
 # A slow policy is not asked again for longer than this, and this share of what it took so far.
-_LEAST_SECONDS = 1.0
+LEAST_SECONDS = 1.0
 _SHARE = 0.1
+
+
+def how_sure(compared: int) -> dict[str, Any]:
+    """How sure one can be that a policy is not random after so many equal answers."""
+    return {"compared": compared, "share": RARE, "missed": round((1 - RARE) ** compared, 6)}
 
 
 @dataclass(slots=True)
@@ -33,22 +38,22 @@ class Recheck:
     def remember(self, runs: Iterable[Run]) -> None:
         """Keeps the first decisions of runs, of many runs rather than many of one."""
         for run in runs:
-            if len(self._decisions) >= _KEPT:
+            if len(self._decisions) >= KEPT:
                 return
             first = zip(run.states[:_PIECE], run.actions[:_PIECE], strict=False)
             self._decisions.update(dict(first))
 
     def ask_again(self, budget: Budget) -> None:
         """Raises FlakyPolicy where an answer differs; ends early where the policy is slow."""
-        most = _LEAST_SECONDS + _SHARE * self.graph.policy_seconds
+        most = LEAST_SECONDS + _SHARE * self.graph.policy_seconds
         begin, states = time.perf_counter(), list(reversed(self._decisions))
-        while states and self.compared < _ENOUGH and not budget.is_over and self.guard.dead is None:
+        while states and self.compared < ENOUGH and not budget.is_over and self.guard.dead is None:
             if time.perf_counter() - begin > most:
                 return
             piece, states = states[:_PIECE], states[_PIECE:]
             for state, answer in zip(piece, self.guard(self.guard.task.batch(piece)), strict=True):
                 self._compare(state, answer)
-            states = states or (list(self._decisions) if self._own < _ENOUGH else [])
+            states = states or (list(self._decisions) if self._own < ENOUGH else [])
 
     @property
     def compared(self) -> int:
@@ -57,7 +62,7 @@ class Recheck:
 
     def as_json(self) -> dict[str, Any]:
         """How sure one can be that the policy is not random."""
-        return {"compared": self.compared, "share": RARE, "missed": round((1 - RARE) ** self.compared, 6)}
+        return how_sure(self.compared)
 
     def _compare(self, state: State, answer: Action | None) -> None:
         self._own += 1

@@ -109,9 +109,17 @@ def make_config(options: Any, *, file: Path | None = None, **named: Any) -> Conf
 def _found() -> Path | None:
     for name in FILES:
         path = Path(name)
-        if path.is_file() and (name == FILES[0] or "[tool.misstep" in path.read_text(encoding="utf-8")):
+        if path.is_file() and (name == FILES[0] or _has_options(path)):
             return path
     return None
+
+
+def _has_options(project: Path) -> bool:
+    """Whether the file of a project speaks of misstep; one that cannot be read is somebody else's concern."""
+    try:
+        return b"[tool.misstep" in project.read_bytes()
+    except OSError:
+        return False
 
 
 def _table(path: Path, named: dict[str, Any]) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import MAX_COUNT, MAX_SECONDS, Json, PolicyText, Quiet
+from misstep.cli.options import MAX_COUNT, Json, PolicyText, Quiet, Seconds
 from misstep.cli.output import emit_json, note, say
+from misstep.cli.timing import left_of, time_limit
 from misstep.reports.status import StatusLine
 
 if TYPE_CHECKING:
@@ -43,10 +44,7 @@ def retrain(
     oracle: Annotated[
         list[str] | None, Parameter(negative="", help="Oracles that find the bugs, instead of the usual.")
     ] = None,
-    seconds: Annotated[
-        float | None,
-        Parameter(validator=Number(gt=0, lt=MAX_SECONDS), help="No round begins after so much time."),
-    ] = None,
+    seconds: Seconds = None,
     seed: Annotated[int, Parameter(validator=Number(gte=0, lt=2**32), help="Same seed, same model.")] = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -69,10 +67,11 @@ def retrain(
     if oracle:
         config = replace(config, oracle=tuple(oracle))
     read = read_domain(domain)
-    training, choosing, measuring = (
-        [load(read, file, unit_cost=True) for file in problem_files(domain, given or [])]
-        for given in (problems, validation, held_out)
-    )
+    with time_limit(seconds):
+        training, choosing, measuring = (
+            [load(read, file, unit_cost=True) for file in problem_files(domain, given or [])]
+            for given in (problems, validation, held_out)
+        )
     with StatusLine("testing", quiet=quiet or json) as status:
         result = learn(
             model,
@@ -81,7 +80,7 @@ def retrain(
             measuring,
             config,
             out=out,
-            max_seconds=seconds,
+            max_seconds=left_of(seconds),
             progress=lambda told: _show(status, told, quiet=quiet or json),
         )
     if json:
@@ -122,6 +121,9 @@ def _show(status: StatusLine, told: "Round", *, quiet: bool) -> None:
 
 def _sum_up(result: "RetrainResult") -> None:
     change = result.change
+    if change is None:
+        note("The time was up before the result was measured; the same command with more --seconds goes on.")
+        return
     say(f"measured on {result.of_tasks}: {change.before.tasks} tasks, {change.before.states} states")
     say("               before   after")
     say(f"solved tasks   {change.before.solved_tasks:6}  {change.after.solved_tasks:6}")

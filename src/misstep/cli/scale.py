@@ -10,6 +10,7 @@ from cyclopts.validators import Number
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import MAX_COUNT, Json, PolicyText, Quiet, Seconds, UnitCost
 from misstep.cli.output import emit_json, note, say
+from misstep.cli.timing import left_of, time_limit
 from misstep.reports.status import StatusLine
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def scale(
     Example: misstep scale --generator ferry --policy zoo:ferry --seconds 300
     """
     from misstep.budget import Budget
-    from misstep.errors import InputError
+    from misstep.errors import InputError, LimitReached
     from misstep.experiments.scaling import ScaleConfig, Scaling, open_store
     from misstep.plugins import make_part
 
@@ -79,16 +80,23 @@ def scale(
     )
     if oracle:
         config = replace(config, oracle=tuple(oracle))
-    scaling = Scaling(text, part, policy, config, store=open_store(out), budget=Budget(seconds=seconds))
+    scaling = Scaling(
+        text, part, policy, config, store=open_store(out), budget=Budget(seconds=left_of(seconds))
+    )
     results: list[SizeResult] = []
     if not json:
         say("size  instances  solved  coverage        bugs  unknown  bug rate")
     try:
-        with StatusLine("drawing instances", quiet=quiet or json, seconds=seconds) as status:
+        with (
+            StatusLine("drawing instances", quiet=quiet or json, seconds=seconds) as status,
+            time_limit(seconds),
+        ):
             for result in scaling.results(lambda so_far: _show(status, so_far)):
                 results.append(result)
                 if not json:
                     say(_row(result))
+    except LimitReached as error:
+        scaling.limit = error.limit
     finally:
         scaling.store.close()
     if json:

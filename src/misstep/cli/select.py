@@ -9,6 +9,7 @@ from cyclopts.validators import Number
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import MAX_COUNT, Json, Quiet, Seconds
 from misstep.cli.output import emit_json, note, say, warn
+from misstep.cli.timing import left_of, time_limit
 from misstep.errors import InputError
 from misstep.reports.status import StatusLine
 from misstep.training.selection import CRITERIA, Criterion
@@ -82,9 +83,9 @@ def select(
         pool=pool, seed=seed, expansions=expansions, oracle=tuple(oracle or ()), unit_cost=unit_cost
     )
     where = out or folder / "selection"
-    budget = Budget(seconds=seconds)
+    budget = Budget(seconds=left_of(seconds))
     examiner = Examiner(config, where)
-    with StatusLine("making pools", quiet=quiet or json, seconds=seconds) as status:
+    with StatusLine("making pools", quiet=quiet or json, seconds=seconds) as status, time_limit(seconds):
         _add_tasks(examiner, files, status)
         about = {"config": vars(config), "tasks": [each.pool_file.stem for each in examiner.tasks]}
         book = AnswerBook(where, about=about)

@@ -11,8 +11,9 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import MAX_COUNT, MAX_SECONDS, Json, Quiet
+from misstep.cli.options import MAX_COUNT, Json, Quiet, Seconds
 from misstep.cli.output import emit_json, note, warn
+from misstep.cli.timing import left_of, time_limit
 
 if TYPE_CHECKING:
     from misstep.task import Task
@@ -98,12 +99,7 @@ def train_asnet(
         Literal["best", "published"],
         Parameter(help="`best`: what measurement says; `published`: the loop of the published policies."),
     ] = "best",
-    seconds: Annotated[
-        float | None,
-        Parameter(
-            validator=Number(gt=0, lt=MAX_SECONDS), help="Time for training, after the tasks are loaded."
-        ),
-    ] = None,
+    seconds: Seconds = None,
     seed: Annotated[int, Parameter(validator=Number(gte=0, lt=2**32), help="Same seed, same weights.")] = 0,
     cache: Annotated[
         Path | None, Parameter(help="File with teachers' answers, to be shared between trainings.")
@@ -119,13 +115,15 @@ def train_asnet(
     """
     config = options.config(recipe, seed)
     _check_writable(out)
+    with time_limit(seconds):
+        training, choosing = _load(domain, problems), _load(domain, validation or [])
     result = _learner(tree, seed)(
-        _load(domain, problems),
-        _load(domain, validation or []),
+        training,
+        choosing,
         config,
         out=out,
         cache=cache,
-        max_seconds=seconds,
+        max_seconds=left_of(seconds),
         progress=lambda told: _show(told, quiet=quiet or json),
         report=_Once(),
     )

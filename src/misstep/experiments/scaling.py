@@ -13,6 +13,7 @@ from misstep.policy import Policy, PolicyPart
 from misstep.record.store import DirectoryStore, MemoryStore, Store
 from misstep.session import Session
 from misstep.statistics import CONFIDENCE, Interval, running_bounds
+from misstep.support.plain import reading
 from misstep.task import load
 
 ANSWERS = "instances.jsonl"
@@ -146,7 +147,8 @@ class Scaling:
             raise InputError(
                 f"{self.store.where}: holds answers for another policy or other options; choose another --out"
             )
-        return {(line["size"], line["number"]): line for line in lines[1:]}
+        with reading(f"{self.store.where}/{ANSWERS}"):
+            return {(line["size"], line["number"]): _checked(line) for line in lines[1:]}
 
     def _enough(self, result: SizeResult) -> bool:
         count = result.instances
@@ -167,11 +169,21 @@ class Scaling:
             faults=False,
             unit_cost=unit_cost,
         )
+        if (left := self.budget.seconds_left) is not None:
+            asked = asked.replace(seconds=left)
         session = Session(asked, task=task, policy=self.part)
         for _ in session.events():
             pass
+        if self.budget.is_over:  # What it says so late it says because the time was up.
+            raise LimitReached("the time was up", "seconds")
         [judged] = session.tally.judged.values()
         return {"solved": judged.outcome == "solved", "verdict": str(judged.verdict)}
+
+
+def _checked(line: Mapping[str, Any]) -> Mapping[str, Any]:
+    if not isinstance(line["solved"], bool) or line["verdict"] not in ("bug", "cleared", "unknown"):
+        raise ValueError(f"{dict(line)} is no answer")
+    return line
 
 
 def _added(result: SizeResult, answer: Mapping[str, Any]) -> SizeResult:

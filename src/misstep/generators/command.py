@@ -1,6 +1,5 @@
 """`command:PROGRAM {size} {seed}`: any program that prints a problem."""
 
-import shlex
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 from misstep.budget import Budget
 from misstep.errors import InputError
 from misstep.plugins import option
-from misstep.support.process import run_bounded
+from misstep.support.process import command_words, run_bounded
 
 
 @dataclass(frozen=True)
@@ -22,7 +21,7 @@ class Command:
 
     def problem(self, size: int, seed: int) -> str:
         """What the program prints; InputError where it fails."""
-        words = [word.format(size=size, seed=seed) for word in shlex.split(self.command)]
+        words = command_words(self.command, what="generator", size=size, seed=seed)
         if not words:
             raise InputError(
                 "generator `command` needs a command; write `command:PROGRAM {size} {seed}`, for example"

@@ -11,7 +11,7 @@ from pathlib import Path
 from misstep import _core
 from misstep.errors import InputError
 from misstep.plugins import option
-from misstep.support.process import Finished, run_bounded
+from misstep.support.process import Finished, read_left, run_bounded
 from misstep.task import Task
 
 # Exit codes of the planner's driver.
@@ -71,7 +71,7 @@ class FastDownward:
                 finished = run_bounded(command, cwd=folder, budget=budget)
             except OSError as error:
                 raise InputError(f"search `{self}`: cannot start {command[0]}: {error.strerror}") from None
-            plans = [path.read_text(errors="replace") for path in sorted(folder.glob("plan*"))]
+            plans = [read_left(path) for path in sorted(folder.glob("plan*")) if path.is_file()]
         return self._result(task, state, finished, plans, time.perf_counter() - start)
 
     def __str__(self) -> str:

@@ -4,6 +4,7 @@ from typing import Any
 
 from misstep.explain.words import count_line, limit_words, rate_words
 from misstep.reports.report import Report
+from misstep.reports.summary import random_lines
 
 
 def safety_json(report: Report) -> dict[str, Any]:
@@ -37,6 +38,8 @@ def safety_json(report: Report) -> dict[str, Any]:
         "warnings": report.tally.warnings,
         "out": None if report.record.path is None else str(report.record.path),
     }
+    if "recheck" in extra:
+        result["recheck"] = extra["recheck"]
     if "shield" in extra:
         result["shield"] = extra["shield"]
     return result
@@ -55,6 +58,7 @@ def safety_lines(report: Report) -> list[str]:
         count_line("cleared", found.cleared, f"proven that no safe course exists{within}"),
         count_line("unknown", found.unknown, "neither was proven"),
     ]
+    lines += random_lines(found)
     if found.bug_rate is not None and found.confidence is not None:
         lines.append(f"rate      {rate_words(found.bug_rate, found.confidence, things='runs', are='unsafe')}")
     if ends:

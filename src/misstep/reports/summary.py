@@ -164,11 +164,7 @@ def summary_lines(report: Report) -> list[str]:
         count_line("cleared", found.cleared, f"proven that nothing better exists{by_search}"),
         count_line("unknown", found.unknown, f"neither was proven{failed}"),
     ]
-    if (recheck := found.extra.get("recheck")) and recheck["missed"] > _LIKELY_NOTICED:
-        lines.append(
-            f"random?   {counted(recheck['compared'], 'answer')} asked for twice: were {recheck['share']:.0%} of "
-            f"them random, it would go unnoticed with probability {recheck['missed']:.0%}"
-        )
+    lines += random_lines(found)
     if found.bug_rate is not None and found.confidence is not None:
         lines.append(f"rate      {rate_words(found.bug_rate, found.confidence, things='states', are='bugs')}")
     if found.limits_hit:
@@ -180,6 +176,17 @@ def _limits(found: Finished) -> list[str]:
     """The limits in words; of a pool that does not grow any more, also its size."""
     size = f", there are {counted(found.pool, 'state')}"
     return [limit_words(one) + (size if one == "fuzz: exhausted" else "") for one in found.limits_hit]
+
+
+def random_lines(found: Finished) -> list[str]:
+    """How likely it is to have missed that the policy is random now and then, where that is worth a line."""
+    recheck = found.extra.get("recheck")
+    if not recheck or recheck["missed"] <= _LIKELY_NOTICED:
+        return []
+    return [
+        f"random?   {counted(recheck['compared'], 'answer')} asked for twice: were {recheck['share']:.0%} of "
+        f"them random, it would go unnoticed with probability {recheck['missed']:.0%}"
+    ]
 
 
 def _bug_words(found: Finished) -> str:

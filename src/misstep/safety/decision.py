@@ -125,7 +125,7 @@ def decide(config: Config, state: str = "initial") -> Decision:
 def find_policy(config: Config, task: SafetyTask, budget: Budget) -> SafetyPolicy | None:
     """The policy that was asked for, or the one that the property names if its file is there."""
     if config.policy:
-        return open_policy(config, task, budget=budget)
+        return open_policy(config, task, budget=budget).policy
     network = task.files.network
     if network is None or not network.is_file():
         return None

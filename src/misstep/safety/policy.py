@@ -119,10 +119,14 @@ class Python:
 
     def bind(self, task: SafetyTask, /, *, filter: bool | None = None) -> SafetyPolicy:
         """The policy on a task; a function sees the applicable labels, so there is nothing to filter."""
-        function = find_object(self.function)
+        return function_policy(self.load(), task)
+
+    def load(self) -> PolicyFunction:
+        """Imports the function."""
+        function: PolicyFunction = find_object(self.function)
         if not callable(function):
             raise PolicyError(f"python:{self.function}: that is no function of (state, applicable labels)")
-        return function_policy(function, task)
+        return function
 
 
 def zoo_file(name: str) -> Path:
@@ -155,23 +159,44 @@ def function_policy(function: PolicyFunction, task: SafetyTask) -> SafetyPolicy:
     return python_policy(task.model, choose)
 
 
+def network_of(part: SafetyPolicyPart) -> tuple[Path, str | None]:
+    """The `.jani2nnet` file behind a part and the activation that users named, if it is a network."""
+    if isinstance(part, Zoo):
+        return zoo_file(part.benchmark), None
+    if isinstance(part, _Described):
+        return part.file, part.activation
+    raise InputError(f"policy `{part}`: only functions and networks can live in a process of their own")
+
+
 def network_policy(
-    path: Path, task: SafetyTask, *, filter: bool | None = None, activation: str | None = None
+    path: Path,
+    task: SafetyTask,
+    *,
+    filter: bool | None = None,
+    activation: str | None = None,
+    scores: Scores | None = None,
 ) -> SafetyPolicy:
-    """The network or tree ensemble that a `.jani2nnet` file describes."""
+    """The network or tree ensemble that a `.jani2nnet` file describes; `scores` evaluates it elsewhere."""
     interface = read_interface(path)
     inputs = [_match(name, task, f"{path}: $.input[{i}]") for i, name in enumerate(interface.inputs)]
     for i, label in enumerate(interface.outputs):
         if label not in task.labels:
             raise InputError(f"{path}: $.output[{i}]: the model has no action {label!r}")
     use_filter = interface.filter if filter is None else filter
-    if interface.file.suffix == ".onnx":
-        return scores_policy(_onnx(interface.file), inputs, interface, task, filter=use_filter)
+    if scores is not None or interface.file.suffix == ".onnx":
+        return scores_policy(scores or _onnx(interface.file), inputs, interface, task, filter=use_filter)
     try:
         scorer = _scorer(interface.file, len(inputs), activation or interface.activation)
         return score_policy(task.model, scorer, inputs, list(interface.outputs), filter=use_filter)
     except InputError as error:
         raise InputError(str(error) if str(interface.file) in str(error) else f"{path}: {error}") from None
+
+
+def read_scores(interface: Interface, activation: str | None) -> Scores:
+    """What evaluates the network that an interface describes."""
+    if interface.file.suffix == ".onnx":
+        return _onnx(interface.file)
+    return _scorer(interface.file, len(interface.inputs), activation or interface.activation)
 
 
 def _scorer(file: Path, inputs: int, activation: str | None) -> Scorer:

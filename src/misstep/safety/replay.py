@@ -77,7 +77,8 @@ class ModelReplay:
             )
         task = recorded_model(record, evidence)
         config = config.replace(policy=named)
-        game = task.game(open_policy(config, task, budget=Budget()), horizon=config.horizon)
+        opened = open_policy(config, task, budget=Budget())
+        game = task.game(opened.policy, horizon=config.horizon)
         return cls(record, config, task, game, evidence)
 
     def bugs(self, name: str | None = None) -> dict[str, dict[str, Any]]:

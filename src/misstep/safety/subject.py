@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-from misstep._core import Budget, SafetyPolicy
+from misstep._core import Budget
 from misstep.errors import InputError, PolicyError
 from misstep.events import Family, Misstep, Ran, Warned
 from misstep.judge import Judgement, Verdict
@@ -19,10 +19,11 @@ from misstep.record.record import MODEL
 from misstep.safety.certificate import make_certificate
 from misstep.safety.evidence import question_digest
 from misstep.safety.fuzzers import BoundFuzzer, SafetyFuzzerPart
-from misstep.safety.isolated import open_policy
+from misstep.safety.isolated import OpenedPolicy, open_function, open_policy
 from misstep.safety.lab import DeciderOracle, DeciderPart, Fault, ModelCase, ModelLab, ModelRun, ModelState
 from misstep.safety.model import SafetyTask, load_model
-from misstep.safety.policy import PolicyFunction, function_policy, policy_part
+from misstep.safety.policy import PolicyFunction, policy_part
+from misstep.safety.recheck import Remembered
 from misstep.safety.shield import ShieldReport, measure
 from misstep.statistics import CONFIDENCE, rate_bounds, running_bounds
 from misstep.subject import UNTIL_WIDTH, Clock, Finding, Tell
@@ -56,6 +57,8 @@ class ModelSubject:
     confidence: float = CONFIDENCE
     until_width: float | None = None
     """The test ends when the rate of unsafe runs is known this closely."""
+    remembered: Remembered | None = None
+    """Asks functions again at the end; networks are not random."""
     write: Callable[[dict[str, Any]], None] = lambda block: None
     """Keeps evidence; called before the certificates that refer to it are made."""
     panel: Panel[ModelState, ModelCase] = field(init=False)
@@ -96,6 +99,8 @@ class ModelSubject:
             if self.until_width is not None and self._is_narrow(self.until_width):
                 lab.limits_hit.add(UNTIL_WIDTH)
                 break
+        if self.remembered is not None and (warning := self.remembered.ask_again(lab.budget)):
+            tell(Warned(text=warning))
         if self.shield:
             self._shield = self._behind_shield(starts)
 
@@ -165,6 +170,8 @@ class ModelSubject:
             "out_of_bounds": self.lab.game.out_of_bounds,
             "expanded": self.lab.decider.expanded,
         }
+        if self.remembered is not None:
+            extra["recheck"] = self.remembered.as_json()
         if self._shield is not None:
             extra["shield"] = asdict(self._shield)
         if not self.outcomes:
@@ -236,12 +243,12 @@ class ModelSubject:
 def open_model(session: "Session", budget: Budget) -> ModelSubject:
     """Loads the model and the policy that a session names, and begins its record."""
     task = load_model(session.config)
-    policy, digests = _policy(session, task, budget)
+    opened, digests = _policy(session, task, budget)
     config = session.config
     digests["model_sha256"] = hashlib.sha256(task.files.model.encode()).hexdigest()
     part: DeciderPart = make_part("decider", config.decider)
     fuzzer: SafetyFuzzerPart = make_part("safety-fuzzer", config.fuzzer or DEFAULT_FUZZER)
-    game = task.game(policy, horizon=config.horizon)
+    game = task.game(opened.policy, horizon=config.horizon)
     lab = ModelLab(
         task=task,
         game=game,
@@ -267,11 +274,12 @@ def open_model(session: "Session", budget: Budget) -> ModelSubject:
         shield=config.shield,
         confidence=config.confidence,
         until_width=config.until_width,
+        remembered=opened.remembered,
         write=session.record.evidence,
     )
 
 
-def _policy(session: "Session", task: SafetyTask, budget: Budget) -> tuple[SafetyPolicy, dict[str, str]]:
+def _policy(session: "Session", task: SafetyTask, budget: Budget) -> tuple[OpenedPolicy, dict[str, str]]:
     """The policy: an object, the one that the configuration names, or the one that the property names."""
     config = session.config
     if session.policy is not None:
@@ -279,7 +287,7 @@ def _policy(session: "Session", task: SafetyTask, budget: Budget) -> tuple[Safet
             raise InputError(
                 "a policy for a JANI model is a text or a function of (state, applicable labels)"
             )
-        return function_policy(cast(PolicyFunction, session.policy), task), {}
+        return open_function(cast(PolicyFunction, session.policy), task), {}
     if not config.policy:
         network = task.files.network
         if network is None or not network.is_file():
@@ -288,6 +296,7 @@ def _policy(session: "Session", task: SafetyTask, budget: Budget) -> tuple[Safet
             )
         session.config = config = config.replace(policy=f"nnet:{network.resolve()}")
     part = policy_part(config.policy)
-    policy = open_policy(config, task, budget=budget)
+    opened = open_policy(config, task, budget=budget)
+    session.host = opened.host
     digests = [hashlib.sha256(file.read_bytes()).hexdigest() for file in part.files]
-    return policy, {"policy_sha256": " ".join(digests)} if digests else {}
+    return opened, {"policy_sha256": " ".join(digests)} if digests else {}

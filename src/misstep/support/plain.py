@@ -4,13 +4,17 @@ Dataclasses become tables, tuples lists, paths and enumerations texts, and infin
 type, so a value that was written comes back as an equal one of the same type.
 """
 
+import contextlib
 import dataclasses
 import enum
 import math
 import types
 import typing
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
+
+from misstep.errors import InputError
 
 T = TypeVar("T")
 
@@ -66,7 +70,10 @@ def _read_simple(hint: Any, value: Any) -> Any:
         if value is None:
             return math.inf
         _require(isinstance(value, int | float) and not isinstance(value, bool), "a number", value)
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            raise ValueError(f"expected a number that is not too large, found {value!r:.80}") from None
     if hint is int:
         _require(isinstance(value, int) and not isinstance(value, bool), "a whole number", value)
         return value
@@ -81,6 +88,7 @@ def _read_simple(hint: Any, value: Any) -> Any:
 
 def read_fields(kind: Any, table: dict[str, Any]) -> Any:
     """A dataclass from a table; fields that the table leaves out have their defaults, others are errors."""
+    _require(isinstance(table, dict), "a table", table)
     hints = typing.get_type_hints(kind)
     known = {field.name for field in dataclasses.fields(kind) if field.init}
     if unknown := sorted(set(table) - known):
@@ -95,6 +103,15 @@ def read_fields(kind: Any, table: dict[str, Any]) -> Any:
         return kind(**values)
     except TypeError as error:  # a field without default is missing
         raise ValueError(str(error)) from None
+
+
+@contextlib.contextmanager
+def reading(where: object) -> Iterator[None]:
+    """Around the use of what misstep once wrote: InputError where it is not as it was written."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
+        raise InputError(f"{where}: is damaged ({error!s:.200}); choose another --out") from None
 
 
 def _require(fits: bool, wanted: str, value: object) -> None:

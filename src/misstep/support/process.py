@@ -3,6 +3,7 @@
 import contextlib
 import os
 import select
+import shlex
 import shutil
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from misstep._core import Budget
+from misstep.errors import InputError
 
 # Between two looks at a budget.
 _LOOK_SECONDS = 0.05
@@ -20,6 +22,8 @@ _LOOK_SECONDS = 0.05
 _LAST_WORDS_SECONDS = 1.0
 _KEPT_BYTES = 1 << 20
 """Of the output, its end: a program that floods it does not fill our memory."""
+_MOST_BYTES = 1 << 26
+"""Of a file that a program leaves, its beginning: no plan is longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,26 @@ class Finished:
     output: str
     limit: str | None
     """Why we killed it: `seconds` or `stopped`."""
+
+
+def command_words(command: str, *, what: str, **values: object) -> list[str]:
+    """The words of a command line, with `{NAME}` replaced by values. Other braces are the program's own.
+
+    InputError, which begins with `what`, where quotes are never closed.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise InputError(f"{what} `{command}`: is no command line: {error}") from None
+    for name, value in values.items():
+        words = [word.replace(f"{{{name}}}", str(value)) for word in words]
+    return words
+
+
+def read_left(path: Path) -> str:
+    """The text of a file that a program left, or the beginning of it where that is no file of reason."""
+    with path.open("rb") as file:
+        return file.read(_MOST_BYTES).decode(errors="replace")
 
 
 def run_bounded(command: Sequence[str], *, cwd: Path | None = None, budget: Budget | None = None) -> Finished:

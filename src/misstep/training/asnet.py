@@ -1,5 +1,6 @@
 """Trains ASNets from scratch: roll-outs, labels, minibatches, validation; a model every epoch."""
 
+import contextlib
 import json
 import time
 from collections.abc import Callable, Sequence
@@ -269,13 +270,12 @@ class _Session:
         known = {(run.name, epoch) for run in self.runs for epoch in range(1, run.epoch + 1)}
         log = self.out / "log.jsonl"
         kept = []
-        for line in log.read_text(encoding="utf-8").splitlines():
-            try:
+        for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
+            # Half a line, where the session was killed, or no line of ours.
+            with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
                 told = json.loads(line)
-            except ValueError:  # half a line, where the session was killed
-                continue
-            if (told["run"], told["epoch"]) in known:
-                kept.append(line + "\n")
+                if (told["run"], told["epoch"]) in known:
+                    kept.append(line + "\n")
         log.write_text("".join(kept), encoding="utf-8")
 
     def _finish(self, limit: str | None) -> TrainingResult:

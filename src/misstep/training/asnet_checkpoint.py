@@ -2,14 +2,16 @@
 
 import json
 import os
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
 from misstep.errors import InputError
+from misstep.formats.asnet_model import Floats
 from misstep.formats.safetensors import read_safetensors, write_safetensors
+from misstep.support.plain import read_fields, reading
 from misstep.training.asnet_data import PoolEntry, TrainingData
 from misstep.training.asnet_run import Score, TrainerState, TrainingRun
 
@@ -42,21 +44,7 @@ class Checkpoint:
                 arrays[f"{number}.{name}"] = getattr(run.state, name)
             for age, parameters in enumerate(run.recent):
                 arrays[f"{number}.recent.{age}"] = parameters
-            about.append(
-                {
-                    "name": run.name,
-                    "steps": run.state.steps,
-                    "random_state": str(run.state.random_state),
-                    "epoch": run.epoch,
-                    "best": None if run.best is None else asdict(run.best),
-                    "best_epoch": run.best_epoch,
-                    "best_success_rate": run.best_success_rate,
-                    "solved_epochs": run.solved_epochs,
-                    "perfect_epochs": run.perfect_epochs,
-                    "alive": run.alive,
-                    "recent": len(run.recent),
-                }
-            )
+            about.append(asdict(_RunState.of(run)))
         whole = {"config": config, "runs": about, "pool": len(data.entries), "seconds": seconds}
         try:
             with self._pool.open("a", encoding="utf-8") as file:
@@ -75,35 +63,17 @@ class Checkpoint:
     def load(self, runs: Sequence[TrainingRun], data: TrainingData, *, config: str) -> float:
         """Brings runs and pool to where they were; the seconds spent so far."""
         arrays, metadata = read_safetensors(self._state)
-        try:
+        with reading(self._state):
             whole = json.loads(metadata["state"])
             if whole["config"] != config:
                 raise InputError(
                     f"{self.folder}: holds a training with other tasks or options; choose another --out"
                 )
-            self._load_pool(data, whole["pool"])
             for number, (run, about) in enumerate(zip(runs, whole["runs"], strict=True)):
-                run.state = TrainerState(
-                    arrays[f"{number}.parameters"],
-                    arrays[f"{number}.means"],
-                    arrays[f"{number}.squares"],
-                    about["steps"],
-                    int(about["random_state"]),
-                )
-                run.recent = [arrays[f"{number}.recent.{age}"] for age in range(about["recent"])]
-                run.best = None if about["best"] is None else Score(**about["best"])
-                for name in (
-                    "epoch",
-                    "best_epoch",
-                    "best_success_rate",
-                    "solved_epochs",
-                    "perfect_epochs",
-                    "alive",
-                ):
-                    setattr(run, name, about[name])
+                _restore(run, read_fields(_RunState, about), number, arrays)
+            with reading(self._pool):
+                self._load_pool(data, whole["pool"])
             return float(whole["seconds"])
-        except (KeyError, ValueError, TypeError) as error:
-            raise InputError(f"{self._state}: is damaged ({error}); choose another --out") from None
 
     def _load_pool(self, data: TrainingData, count: int) -> None:
         lines = self._pool.read_text(encoding="utf-8").splitlines(keepends=True) if count else []
@@ -115,6 +85,48 @@ class Checkpoint:
         if self._pool.is_file():  # Lines that no state knows of are from an epoch that was not finished.
             os.truncate(self._pool, sum(len(line.encode()) for line in lines[:count]))
         self._written = count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RunState:
+    """What is known of a run beside its arrays."""
+
+    name: str
+    steps: int
+    random_state: str
+    """Larger than the whole numbers of JSON in other languages."""
+    epoch: int
+    best: Score | None
+    best_epoch: int
+    best_success_rate: float
+    solved_epochs: int
+    perfect_epochs: int
+    alive: bool
+    recent: int
+
+    @classmethod
+    def of(cls, run: TrainingRun) -> "_RunState":
+        return cls(
+            steps=run.state.steps,
+            random_state=str(run.state.random_state),
+            recent=len(run.recent),
+            name=run.name,
+            **{name: getattr(run, name) for name in _SIMPLE},
+        )
+
+
+_SIMPLE = ("epoch", "best", "best_epoch", "best_success_rate", "solved_epochs", "perfect_epochs", "alive")
+
+
+def _restore(run: TrainingRun, about: _RunState, number: int, arrays: Mapping[str, Floats]) -> None:
+    parts = [arrays[f"{number}.{name}"] for name in ("parameters", "means", "squares")]
+    recent = [arrays[f"{number}.recent.{age}"] for age in range(about.recent)]
+    if any(array.shape != run.state.parameters.shape for array in (*parts, *recent)):
+        raise ValueError(f"the weights of `{run.name}` have another size")
+    run.state = TrainerState(*parts, about.steps, int(about.random_state))
+    run.recent = recent
+    for name in _SIMPLE:
+        setattr(run, name, getattr(about, name))
 
 
 def replace_safely(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from misstep import _core
 from misstep._core import AsnetTrainer, Budget
-from misstep.errors import InputError
+from misstep.errors import InputError, LimitReached
 from misstep.formats.asnet_model import AsnetModel, Floats
 from misstep.plugins import make_part
 from misstep.policies.asnet import ground_net, network_arguments
@@ -16,8 +16,11 @@ from misstep.training.labels import Labeller, Regrets, Sample
 from misstep.training.teacher_cache import TeacherCache
 
 
-class TimeUp(Exception):
+class TimeUp(LimitReached):
     """The time was up in the middle of an epoch, which is dropped."""
+
+    def __init__(self) -> None:
+        super().__init__("the time for training was up; allow more --seconds", "seconds")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from misstep.bench import set_up
 from misstep.budget import Budget
 from misstep.claim import Claim, plan_claim
 from misstep.config import Config
-from misstep.errors import InputError
+from misstep.errors import InputError, LimitReached
 from misstep.events import Judged
 from misstep.judge import Verdict
 from misstep.lab import Lab
@@ -105,16 +105,22 @@ class Examiner:
         """The sizes of the pools."""
         return [len(each.states) for each in self.tasks]
 
-    def add(self, task: Task, *, name: str) -> ValidationTask:
-        """Takes a task in. Its pool is made by unbiased walks; no policy has a part in it or in the plans."""
+    def add(self, task: Task, *, name: str, budget: Budget | None = None) -> ValidationTask:
+        """Takes a task in. Its pool is made by unbiased walks; no policy has a part in it or in the plans.
+
+        LimitReached where the budget was used up before all was there; it is made anew the next time.
+        """
         about = {**vars(self.config), "oracle": None, "max_steps": None, "sas": task.sas}
         digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:16]
         stem = self.folder / "pools" / f"{len(self.tasks):03d}-{Path(name).stem}-{digest}"
         pool_file, plan_file = stem.with_suffix(".jsonl"), stem.with_suffix(".plans.json")
         if not plan_file.is_file():
-            self._make_pool(task, pool_file)
-            entries = read_pool(pool_file, task)
-            plans = [self._plan(task, entry.state) for entry in entries]
+            budget = budget or Budget()
+            self._make_pool(task, pool_file, budget)
+            plans = []
+            for entry in read_pool(pool_file, task):
+                _check_time(budget)
+                plans.append(self._plan(task, entry.state))
             write_whole(plan_file, json.dumps(plans))
         entries = read_pool(pool_file, task)
         known = {
@@ -126,14 +132,15 @@ class Examiner:
         self.tasks.append(made)
         return made
 
-    def _make_pool(self, task: Task, path: Path) -> None:
+    def _make_pool(self, task: Task, path: Path, budget: Budget) -> None:
         config = Config(policy=_ANY_POLICY, pool=self.config.pool, seed=self.config.seed, recheck=False)
         bench = set_up(config, Budget(), task=task)
         draft = path.with_name(f".{path.name}.{os.getpid()}")
         draft.unlink(missing_ok=True)
         with PoolWriter(draft, made_by={"seed": self.config.seed}) as writer:
-            for entry in bench.fuzz(Budget()):
+            for entry in bench.fuzz(budget):
                 writer.write(entry)
+        _check_time(budget)
         draft.replace(path)
 
     def _plan(self, task: Task, state: State) -> list[str] | None:
@@ -193,6 +200,11 @@ class Examiner:
             tuple(event.cost.hi if event.outcome == "solved" else None for event in judged),
             tuple(event.verdict is Verdict.BUG for event in judged),
         )
+
+
+def _check_time(budget: Budget) -> None:
+    if budget.is_over:
+        raise LimitReached("the time was up while pools and plans were made; allow more --seconds", "seconds")
 
 
 def digest_of(path: Path) -> str:

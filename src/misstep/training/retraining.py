@@ -12,13 +12,14 @@ import numpy as np
 
 from misstep._core import Budget
 from misstep.config import Config
-from misstep.errors import InputError
+from misstep.errors import InputError, LimitReached
 from misstep.formats.asnet_model import AsnetModel, Floats
 from misstep.formats.asnet_policy import read_asnet, write_asnet
 from misstep.policies.asnet import Asnet
 from misstep.record.store import DirectoryStore, write_whole
 from misstep.reports.report import Bug, Report
 from misstep.session import Session
+from misstep.support.plain import read_fields, reading
 from misstep.task import Task
 from misstep.training.asnet import with_parameters
 from misstep.training.asnet_config import AsnetConfig, Variant
@@ -32,6 +33,8 @@ from misstep.training.teachers import replayed
 BUGS, ROUNDS, ABOUT = "bugs.jsonl", "rounds.jsonl", "about.json"
 # Pools for finding bugs, for choosing and for the final measurement are drawn from different seeds.
 _ROUND_SEED, _HELD_OUT_SEED = 1_000, 1_000_000
+# Of the time; the rest is for measuring what came of them.
+_ROUNDS_SHARE = 2 / 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +91,8 @@ class RetrainResult:
 
     final: Path
     rounds: int
-    change: Change
+    change: Change | None
+    """None where the time was up before it was measured."""
     of_tasks: str
     """`held-out tasks`, or `other states of the same tasks` where no tasks were held out."""
     seconds: float
@@ -97,7 +101,8 @@ class RetrainResult:
     def as_json(self) -> dict[str, Any]:
         """One plain object."""
         told = {"final": str(self.final), "rounds": self.rounds, "measured_on": self.of_tasks}
-        return {**told, **self.change.as_json(), "seconds": self.seconds, "limit": self.limit}
+        measured = {"before": None, "after": None} if self.change is None else self.change.as_json()
+        return {**told, **measured, "seconds": self.seconds, "limit": self.limit}
 
 
 def retrain(
@@ -114,7 +119,8 @@ def retrain(
     """Lowers the bug rate of an ASNet, or goes on where a session in `out` was killed.
 
     Bugs of `training` are learned. What a round gave is judged on pool states of `validation` (where there are
-    none, on other states of `training`), and the result is measured on `held_out` (else likewise).
+    none, on other states of `training`), and the result is measured on `held_out` (else likewise). Of
+    `max_seconds` a third is kept for that; LimitReached where not even the policy itself was judged in the time.
     """
     if not training:
         raise InputError("retraining needs at least one task to find bugs in")
@@ -125,7 +131,11 @@ def retrain(
     loop = _Loop(model, training, validation or training, config, out, max_seconds)
     try:
         limit = loop.work(progress)
-        compared = loop.measure(held_out or training)
+        compared = None
+        try:
+            compared = loop.measure(held_out or training)
+        except LimitReached as error:
+            limit = error.limit
     finally:
         loop.store.close()
     final = out / "final.asnet"
@@ -148,9 +158,11 @@ class _Loop:
     ) -> None:
         self.model, self.config, self.out = model, config, out
         self.start, self.before_seconds, self.max_seconds = time.monotonic(), 0.0, max_seconds
+        self.budget = self._budget(_ROUNDS_SHARE)
         self.store = DirectoryStore(out)
         self._check_same(model, training, validation)
         self.data: TrainingData = make_data(model, training, (), self._asnet_config())
+        self.data.budget = self.budget
         self.data.enumerate()
         self.examiner = self._examiner("validation", validation, seed=config.seed)
         self.original = out / "models" / "original.asnet"
@@ -160,6 +172,17 @@ class _Loop:
         self.seen: set[tuple[int, frozenset[str]]] = set()
         self.round, self.stalled, self.learned = 0, 0, 0
         self._restore()
+        self.budget = self._budget(_ROUNDS_SHARE)
+
+    def _budget(self, share: float) -> Budget:
+        """What is left of a share of the time, which is for all sessions together."""
+        if self.max_seconds is None:
+            return Budget()
+        return Budget(seconds=max(0.0, share * self.max_seconds - self.seconds))
+
+    def _check_time(self) -> None:
+        if self.budget.is_over:
+            raise LimitReached("the time for retraining was up; allow more --seconds", "seconds")
 
     def _asnet_config(self) -> AsnetConfig:
         config = self.config
@@ -182,7 +205,7 @@ class _Loop:
         known = self.store.read(ABOUT)
         if known is None:
             write_whole(self.out / ABOUT, json.dumps(about))
-        elif json.loads(known) != about:
+        elif known != json.dumps(about):
             raise InputError(
                 f"{self.out}: holds a retraining with another policy, tasks or options; choose another --out"
             )
@@ -191,7 +214,7 @@ class _Loop:
         exam = ExamConfig(pool=self.config.pool, seed=seed, teacher="astar+greedy", expansions=1000)
         examiner = Examiner(exam, self.out / name)
         for number, task in enumerate(tasks):
-            examiner.add(task, name=f"task-{number}")
+            examiner.add(task, name=f"task-{number}", budget=self.budget)
         return examiner
 
     @property
@@ -200,11 +223,17 @@ class _Loop:
         return self.before_seconds + time.monotonic() - self.start
 
     def work(self, progress: Callable[[Round], None]) -> str | None:
-        """Round after round; returns the limit that ended it, if one did."""
+        """Round after round; returns the limit that ended it, if one did. Half a round leaves nothing."""
+        try:
+            self._rounds(progress)
+        except LimitReached as error:
+            return error.limit
+        return None
+
+    def _rounds(self, progress: Callable[[Round], None]) -> None:
         config = self.config
         while self.round < config.rounds and self.stalled < config.patience:
-            if self.max_seconds is not None and self.seconds >= self.max_seconds:
-                return "seconds"
+            self._check_time()
             tested, bugs = self._find_bugs()
             for task, bug in bugs:
                 self._learn(task, bug)
@@ -215,7 +244,6 @@ class _Loop:
             line = {**asdict(done), "model": self.best_path.name, "stalled": self.stalled}
             self.store.append(ROUNDS, line)
             progress(done)
-        return None
 
     def _find_bugs(self) -> tuple[int, list[tuple[int, dict[str, Any]]]]:
         """Tests the best model on new states of all training tasks."""
@@ -230,10 +258,12 @@ class _Loop:
                 recheck=False,
                 faults=False,
                 unit_cost=True,
+                seconds=self.budget.seconds_left,
             )
             session = Session(config, task=task, policy=Asnet(self.best_path))
             for _ in session.events():
                 pass
+            self._check_time()
             report = Report(session.record, tally=session.tally)
             tested += report.tested
             for bug in report.bugs:
@@ -304,8 +334,9 @@ class _Loop:
                 dropout=0.1,
                 weight_decay=0.0,
                 task_power=0.5,
-                budget=Budget(),
+                budget=self.budget,
             )
+            self._check_time()
             recent.append(trainer.parameters)
         mean: Floats = np.stack(recent).mean(axis=0, dtype=np.float64).astype(np.float32)
         return mean
@@ -313,13 +344,17 @@ class _Loop:
     def _exams(self, examiner: Examiner, path: Path) -> list[Exam]:
         exams = []
         for number in range(len(examiner.tasks)):
-            exam = examiner.exam(f"asnet:{path}", number, whole=True)
-            assert exam is not None, "an exam without a time limit ends"
+            exam = examiner.exam(f"asnet:{path}", number, whole=True, budget=self.budget)
+            if exam is None:
+                raise LimitReached(
+                    "the time was up while a policy was examined; allow more --seconds", "seconds"
+                )
             exams.append(exam)
         return exams
 
     def measure(self, tasks: Sequence[Task]) -> Change:
         """The first model against the best one, on states that no round has seen."""
+        self.budget = self._budget(1.0)
         examiner = self._examiner("held-out", tasks, seed=self.config.seed + _HELD_OUT_SEED)
         trained = {facts for number, facts in self.seen}
         keep = [[frozenset(state.facts) not in trained for state in each.states] for each in examiner.tasks]
@@ -329,14 +364,19 @@ class _Loop:
     def _restore(self) -> None:
         lines = self.store.lines(ROUNDS)
         self.store.cut(ROUNDS, len(lines))
-        bugs = [line for line in self.store.lines(BUGS) if line["round"] < len(lines)]
+        with reading(self.out / BUGS):
+            bugs = [line for line in self.store.lines(BUGS) if line["round"] < len(lines)]
         self.store.cut(BUGS, len(bugs))
-        for line in bugs:
-            self._add(line["task"], line)
+        with reading(self.out / BUGS):
+            for line in bugs:
+                self._add(line["task"], line)
         if lines:
             last = lines[-1]
-            self.round, self.stalled, self.before_seconds = len(lines), last["stalled"], last["seconds"]
-            self.best, self.best_path = Standing(**last["standing"]), self.out / "models" / last["model"]
+            with reading(self.out / ROUNDS):
+                self.round, self.stalled = len(lines), int(last["stalled"])
+                self.before_seconds = float(last["seconds"])
+                self.best = read_fields(Standing, last["standing"])
+                self.best_path = self.out / "models" / last["model"]
 
 
 def _parameters(data: TrainingData, path: Path) -> Floats:

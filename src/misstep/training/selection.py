@@ -9,8 +9,9 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from misstep.budget import Budget
-from misstep.errors import InputError, MisstepError
+from misstep.errors import InputError, LimitReached, MisstepError
 from misstep.record.store import DirectoryStore
+from misstep.support.plain import read_fields, reading
 from misstep.training.examiner import Examiner, digest_of
 from misstep.training.score import Comparison, Counts, Exam, Grade, chances, compare, grades, scores, tabulate
 
@@ -139,7 +140,7 @@ def _training_log(folder: Path) -> dict[str, dict[str, Any]]:
         if not log.is_file():
             continue
         told = {}
-        for line in log.read_text(encoding="utf-8").splitlines():
+        for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
             try:
                 said = json.loads(line)
                 name = said.get("model") or f"{said['run']}-{said['epoch']:04d}"
@@ -164,9 +165,10 @@ class AnswerBook:
             raise InputError(
                 f"{folder}: holds answers for other validation tasks or options; choose another --out"
             )
-        for line in lines[1:]:
-            exam = Exam(line["task"], line["initial"], tuple(line["costs"]), tuple(line["bugs"]))
-            self.known[line["digest"], line["number"]] = exam
+        for number, line in enumerate(lines[1:], start=2):
+            with reading(f"{folder / ANSWERS}:{number}"):
+                told = {key: line[key] for key in ("task", "initial", "costs", "bugs")}
+                self.known[line["digest"], line["number"]] = read_fields(Exam, told)
 
     def put(self, candidate: Candidate, number: int, exam: Exam) -> None:
         """Keeps an exam."""
@@ -205,6 +207,8 @@ def select(
                     SelectProgress(count, len(candidates), candidates[at].file, task)
                 ),
             )
+        except LimitReached:
+            break
         except MisstepError as error:
             failed[candidates[at].file] = str(error)
             continue
@@ -214,7 +218,7 @@ def select(
     if not done:
         if failed:
             raise InputError(f"none of the policies can be used; {next(iter(failed.values()))}")
-        raise InputError("no policy was examined in the time; allow more with --seconds")
+        raise LimitReached("no policy was examined in the time; allow more --seconds", "seconds")
     chosen = sorted(done)
     return rank(
         [candidates[at] for at in chosen],

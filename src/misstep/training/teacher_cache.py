@@ -8,6 +8,7 @@ from pathlib import Path
 
 from misstep import _core
 from misstep.errors import InputError
+from misstep.support.plain import read_fields
 from misstep.task import Task
 from misstep.training.teachers import Answer
 
@@ -29,12 +30,16 @@ class TeacherCache:
 
     def get(self, key: bytes) -> Answer | None:
         """The answer under a key, if there is one."""
-        row = self._file.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
-        if row is None:
-            return None
-        said = json.loads(row[0])
-        plan = said["plan"]
-        return Answer(**{**said, "plan": None if plan is None else tuple(plan)})
+        try:
+            row = self._file.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
+            if row is None:
+                return None
+            answer: Answer = read_fields(Answer, json.loads(row[0]))
+            return answer
+        except (sqlite3.Error, ValueError, TypeError, RecursionError) as error:
+            raise InputError(
+                f"{self.path}: is damaged ({error}); remove it or name another --cache"
+            ) from None
 
     def put(self, key: bytes, answer: Answer) -> None:
         """Keeps an answer. A full disk is an InputError that says so."""

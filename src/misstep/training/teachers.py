@@ -1,6 +1,5 @@
 """Teachers: parts that plan from a state, so that a policy learns from the plan. They are not trusted."""
 
-import shlex
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from misstep._core import Budget
 from misstep.errors import InputError
 from misstep.planners.fast_downward import FastDownward, numbered_sas, read_plan
 from misstep.plugins import option
-from misstep.support.process import run_bounded
+from misstep.support.process import command_words, read_left, run_bounded
 from misstep.task import Task
 
 # External planners count no expansions that could be compared: they get this time a call instead.
@@ -104,14 +103,14 @@ class CommandTeacher:
             folder = Path(name)
             files = {"sas": folder / "task.sas", "plan": folder / "plan"}
             files["sas"].write_text(numbered_sas(task, state), encoding="utf-8")
-            words = [word.format(**files) for word in shlex.split(self.command)]
+            words = command_words(self.command, what="teacher", **files)
             if not words:
                 raise InputError("teacher `command` needs a command; write `command:PROGRAM {sas} {plan}`")
             try:
                 finished = run_bounded(words, cwd=folder, budget=Budget(seconds=self.seconds))
             except OSError as error:
                 raise InputError(f"teacher `{self.command}`: cannot be started: {error.strerror}") from None
-            text = files["plan"].read_text(errors="replace") if files["plan"].is_file() else None
+            text = read_left(files["plan"]) if files["plan"].is_file() else None
         if text is None:
             failed = finished.exit_code != 0 and finished.limit is None
             return Answer(problem=f"`{words[0]}` ended with code {finished.exit_code}" if failed else "")

@@ -16,6 +16,7 @@ from misstep.errors import InputError, LimitReached
 from misstep.formats.asnet_policy import write_asnet
 from misstep.formats.safetensors import read_safetensors
 from misstep.record.store import DirectoryStore, write_whole
+from misstep.support.plain import reading
 from misstep.task import Task
 from misstep.training.asnet import Progress, TrainingResult, with_parameters
 from misstep.training.asnet_checkpoint import replace_safely
@@ -164,7 +165,7 @@ class _Grower:
         self.examiner = Examiner(exam, self.out / "selection")
         for number, task in enumerate(validation):
             name = "task" if task.problem is None else Path(task.problem.source.name).name
-            self.examiner.add(task, name=name or f"task-{number}")
+            self.examiner.add(task, name=name or f"task-{number}", budget=self.data.budget)
         about = {
             "config": json.loads(json.dumps(asdict(replace(self.config, threads=1)))),
             "tree": asdict(self.tree),
@@ -246,8 +247,8 @@ class _Grower:
                 result.loss,
                 result.success_rate,
             )
-        self.nodes.append(node)
         self._write(node)
+        self.nodes.append(node)
         return node
 
     def _untrained(self, number: int, init: int) -> Node:
@@ -297,8 +298,9 @@ class _Grower:
         for number in range(len(self.examiner.tasks)):
             exam = self.book.known.get((candidate.digest, number))
             if exam is None:
-                exam = self.examiner.exam(candidate.policy, number)
-                assert exam is not None, "an exam without a time limit ends"
+                exam = self.examiner.exam(candidate.policy, number, budget=self.data.budget)
+                if exam is None:
+                    raise TimeUp
                 self.book.put(candidate, number, exam)
             exams.append(exam)
         return exams
@@ -306,7 +308,7 @@ class _Grower:
     def _restore(self, about: dict[str, Any]) -> None:
         lines = self.store.lines(LOG)
         known = self.store.read("about.json")
-        if known is not None and json.loads(known) != json.loads(json.dumps(about)):
+        if known is not None and known != json.dumps(about):
             raise InputError(
                 f"{self.out}: holds a training with other tasks or options; choose another --out"
             )
@@ -315,19 +317,22 @@ class _Grower:
                 raise InputError(f"{self.out}: holds another kind of training; choose another --out")
             write_whole(self.out / "about.json", json.dumps(about))
         pool = self.store.lines(POOL)
-        kept = lines[-1]["pool"] if lines else 0
+        with reading(self.out / LOG):
+            kept = int(lines[-1]["pool"]) if lines else 0
         if len(pool) < kept:
             raise InputError(f"{self.out / POOL}: has {len(pool)} lines, not {kept}; choose another --out")
         self.store.cut(POOL, kept)
         self.store.cut(LOG, len(lines))
-        for entry in pool[:kept]:
-            regrets = tuple((name, regret) for name, regret in entry["regrets"])
-            self.data.restore(PoolEntry(entry["task"], tuple(entry["facts"]), regrets))
+        with reading(self.out / POOL):
+            for entry in pool[:kept]:
+                regrets = tuple((name, regret) for name, regret in entry["regrets"])
+                self.data.restore(PoolEntry(entry["task"], tuple(entry["facts"]), regrets))
         self._pool_lines = kept
         for number, line in enumerate(lines):
-            self.nodes.append(self._read(number, line))
-            if line["parent"] is not None:
-                self.nodes[line["parent"]].expanded += 1
+            with reading(f"{self.out / LOG}:{number + 1}"):
+                self.nodes.append(self._read(number, line))
+                if line["parent"] is not None:
+                    self.nodes[line["parent"]].expanded += 1
 
     def _read(self, number: int, line: dict[str, Any]) -> Node:
         path = self.out / "nodes" / f"{line['model']}.safetensors"
