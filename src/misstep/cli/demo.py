@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from misstep.reports.report import Report
 
 _COURIER = "courier"
+_POOL = 100
 
 
 def demo(
@@ -53,7 +54,9 @@ def demo(
     start = time.perf_counter()
     with as_file(files("misstep") / "bundled") as folder:
         domain, problem = _files(folder, name)
-        config = Config(domain=domain, problem=problem, policy=f"zoo:{name}", unit_cost=name != _COURIER)
+        config = Config(
+            domain=domain, problem=problem, policy=f"zoo:{name}", pool=_POOL, unit_cost=name != _COURIER
+        )
         record = Record.create_free(Path("runs") / "demo") if out is None else Record.create(out)
         if not json:
             _introduce(config)
