@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar, cast
 
-from misstep._core import Abstraction, Action, Heuristic, PolicyGraph, Run, SearchResult, State
+from misstep._core import Action, Heuristic, PolicyGraph, Run, SearchResult, State
 from misstep.bound import NEVER, Bound
 from misstep.budget import Budget
 from misstep.claim import (
@@ -259,8 +259,6 @@ class Lab(Knowledge[State]):
     max_steps: int = _DEFAULT_STEPS
     """Of one policy run."""
     lookups: list[Callable[[State], Claim[State] | None]] = field(default_factory=list)
-    abstractions: list[Callable[[State], Abstraction]] = field(default_factory=list)
-    """Of several abstractions the one that says most about a state; searches look at it beside LM-cut."""
     """Lower bounds that are looked up, such as those of an abstraction; whoever has one adds it."""
     entries: dict[int, PoolEntry] = field(default_factory=dict)
     """The pool so far, by id."""
@@ -284,25 +282,12 @@ class Lab(Knowledge[State]):
             return policy_cost(run)
         return policy_cost(run, rest=self.claim_landmarks(run.states[-1]).lo)
 
-    def claims_of(
-        self,
-        state: State,
-        found: Found,
-        search: str,
-        oracle: str,
-        *,
-        abstraction: Abstraction | None = None,
-    ) -> Iterator[Claim[State]]:
-        """The plan and the lower bound that a search found; the bound with a proof, where it kept one.
-
-        `abstraction` is the one that the search looked at beside LM-cut.
-        """
+    def claims_of(self, state: State, found: Found, search: str, oracle: str) -> Iterator[Claim[State]]:
+        """The plan and the lower bound that a search found; the bound with a proof, where it kept one."""
         if found.outcome == "solved":
             yield plan_claim(state, found.plan, oracle)
         if found.lower_bound > 0:
-            proof = None
-            if isinstance(found, SearchResult):
-                proof = self.prover.frontier(found, abstraction=abstraction)
+            proof = self.prover.frontier(found) if isinstance(found, SearchResult) else None
             if proof is not None:
                 yield Claim(state, Bound(proof.bound), proof, oracle)
             else:

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
-from misstep._core import Abstraction, Budget, State
+from misstep._core import Budget, State
 from misstep.claim import Claim, Found
 from misstep.lab import Lab
 from misstep.oracle import Case
@@ -72,10 +72,7 @@ class PlannerOracle:
         # Plans that cost as much as the policy are of no interest.
         below = None if case.cost.hi == math.inf else math.ceil(case.cost.hi)
         # What A* found out can be proven to others; all other searches have to be believed.
-        kept: dict[str, Any] = {"keep_frontier": True} if isinstance(self.search, AStar) else {}
-        abstraction = self._abstraction(case)
-        if abstraction is not None:
-            kept["heuristic"] = abstraction.heuristic(beside="lmcut")
+        kept = {"keep_frontier": True} if isinstance(self.search, AStar) else {}
         found = self.search.run(
             self.lab.task,
             state=state,
@@ -91,15 +88,7 @@ class PlannerOracle:
         if found.limit not in (None, "bound"):
             note = getattr(found, "note", "")  # what an external planner has to say
             self.lab.limits_hit.add(f"{self.name}: {found.limit}" + (f" ({note})" if note else ""))
-        yield from self.lab.claims_of(state, found, self.part.search, self.name, abstraction=abstraction)
-
-    def _abstraction(self, case: Case) -> Abstraction | None:
-        """What the search looks at beside LM-cut, where there is one that says anything."""
-        if not isinstance(self.search, AStar) or self.search.heuristic != "lmcut":
-            return None
-        found = [best_of(case.state) for best_of in self.lab.abstractions]
-        useful = [one for one in found if 0 < one(case.state) < math.inf]
-        return max(useful, key=lambda one: one(case.state), default=None)
+        yield from self.lab.claims_of(state, found, self.part.search, self.name)
 
     def _max_expansions(self, state: State) -> int | None:
         """The same work for large and small tasks, and the same on every machine, unlike seconds."""

@@ -33,7 +33,6 @@ class AbstractionBound:
         """The oracle on a lab; abstractions are built when they are first needed."""
         oracle = BoundAbstraction(self, lab)
         lab.lookups.append(oracle.look_up)
-        lab.abstractions.append(oracle.best_of)
         return oracle
 
     def build(self, lab: Lab, order: str) -> Abstraction:
@@ -73,10 +72,6 @@ class BoundAbstraction:
             proof = self.lab.prover.looked_up(self.part.build(self.lab, order), case.state)
             if proof is not None:
                 yield _claim(case.state, proof, self.part.name)
-
-    def best_of(self, state: State) -> Abstraction:
-        """The abstraction of this round that says most about a state."""
-        return max((self.part.build(self.lab, order) for order in ORDERS), key=lambda built: built(state))
 
     def look_up(self, state: State) -> Claim[State] | None:
         """The largest distance of a state; the abstractions are those of this round."""

@@ -25,17 +25,15 @@ class NativeSearch:
         seed: int | None = None,
         below: int | None = None,
         keep_frontier: bool = False,
-        heuristic: _core.Heuristic | None = None,
     ) -> _core.SearchResult:
         """Searches from `state`, or from the initial state. Same seed, same result.
 
         An optimal search ends with the limit `bound` as soon as no plan can cost less than `below`. With
-        `keep_frontier` its result says why its lower bound holds. A `heuristic` takes the place of its own.
+        `keep_frontier` its result says why its lower bound holds.
         """
         return _core.search(
             task,
-            str(self) if heuristic is None else self.name,
-            heuristic=heuristic,
+            str(self),
             state=state,
             budget=budget,
             seed=seed,
