@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,9 @@ def _make_files(folder: Path) -> None:
     (folder / "huge-domain.pddl").write_text(bundled_domain("satellite"))
     (folder / "huge.pddl").write_text(satellite(40, 20, 40, 800, 400, 0))
     (folder / "line.jani").write_text(json.dumps(generate("two_way_line", length=400)))
+    (folder / "models").mkdir()
+    zoo = files("misstep") / "bundled" / "zoo" / "transport.asnet.safetensors"
+    (folder / "models" / "first.asnet").write_bytes(zoo.read_bytes())
     for name, text in _PROGRAMS.items():
         (folder / name).write_text(text)
         (folder / name).chmod(0o755)
