@@ -43,6 +43,8 @@ ORACLES = (
     *("morph", "perfect", "planner", "undo"),
 )
 DECIDERS = ("lao", "level", "lrtdp", "policy-iteration", "tarjan", "value-iteration")
+_TELLING = ("limits_hit", "limit", "stopped", "outcome", "verdict")
+"""Where the JSON of a command names the limit."""
 _LOOK_SECONDS = 0.02
 _GIVEN_UP_SECONDS = 120.0
 _SLACK_SECONDS = 0.3
@@ -75,7 +77,7 @@ class Measured:
     def limit(self) -> str:
         """Which limit the JSON names."""
         found = self.result or {}
-        named = found.get("limits_hit") or found.get("limit") or found.get("outcome") or found.get("verdict")
+        named = next((found[key] for key in _TELLING if found.get(key)), None)
         return ", ".join(named) if isinstance(named, list) else str(named)
 
 
