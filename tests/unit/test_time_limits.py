@@ -11,9 +11,9 @@ from misstep import load
 from misstep.budget import Budget
 from misstep.errors import LimitReached
 from misstep.experiments.scaling import ScaleConfig, Scaling
-from misstep.formats.asnet_policy import read_asnet
 from misstep.generators.ours import bundled_domain
 from misstep.generators.problems import ferry as ferry_problem
+from misstep.policies.asnet import Asnet
 from misstep.policies.zoo import Zoo
 from misstep.task import Task
 from misstep.training.examiner import ExamConfig, Examiner
@@ -58,7 +58,8 @@ def test_a_selection_without_time_is_a_limit(task: Task, tmp_path: Path) -> None
 
 def test_retraining_without_time_is_a_limit_and_goes_on(task: Task, tmp_path: Path) -> None:
     with Zoo("ferry").opened() as part:
-        model = read_asnet(part.file)
+        assert isinstance(part, Asnet)
+        model = part.model
     config = RetrainConfig(rounds=1, pool=4, epochs=1, batches=2)
     with pytest.raises(LimitReached):
         retrain(model, [task], [], [], config, out=tmp_path, max_seconds=1e-6)
