@@ -13,6 +13,7 @@ from misstep.config import Config
 from misstep.experiments.scaling import ANSWERS, ScaleConfig, Scaling, open_store
 from misstep.generators.command import Command
 from misstep.generators.ours import bundled_domain
+from misstep.policies.table import read_table
 from misstep.support import process
 from misstep.support.plain import read_fields
 from misstep.training.asnet import train_asnet
@@ -143,3 +144,17 @@ def test_of_a_flood_in_a_file_only_the_beginning_is_read(
     monkeypatch.setattr(process, "_MOST_BYTES", 10)
     (tmp_path / "plan").write_bytes(b"(a b)\n\xff" + b"x" * 1000)
     assert process.read_left(tmp_path / "plan") == "(a b)\n�xxx"
+
+
+def test_half_a_surrogate_pair_is_no_name(tmp_path: Path) -> None:
+    task = load(*ferry(tmp_path))
+    facts = list(task.initial_state.facts)
+    with pytest.raises(InputError, match=r"ud800.* is no text, so it is no fact"):
+        task.state([*facts, "(at k \ud800)"])
+    with pytest.raises(InputError, match=r"ud800.* is no text, so it is no action"):
+        task.action("\ud800")
+    file = tmp_path / "table.json"
+    for damage in ({"facts": [*facts, "\ud800"]}, {"action": "\ud800"}):
+        file.write_text(json.dumps([{"facts": facts, "action": None} | damage]))
+        with pytest.raises(InputError, match=r"table\.json: entry 1: "):
+            read_table(file, task)
