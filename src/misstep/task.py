@@ -29,8 +29,9 @@ class Task(_core.Task):
         problem: Problem | None = None,
         warnings: Sequence[str] = (),
     ) -> None:
-        super().__init__(sas_text, source=source)
-        self.source = source
+        # The name of a file need not be UTF-8; for messages it is written out.
+        self.source = source.encode(errors="backslashreplace").decode()
+        super().__init__(sas_text, source=self.source)
         self.problem = problem
         self.warnings = list(warnings)
         """What a user should know about how the task was read, such as dropped action schemas."""
@@ -162,6 +163,4 @@ def _no_text(source: str, names: Sequence[object], what: str) -> InputError:
         return isinstance(name, str) and name == name.encode(errors="replace").decode()
 
     wrong = next((name for name in names if not is_text(name)), names)
-    return InputError(
-        f"{source}: {wrong!a:.80} is no text, so it is no {what} of the task; check the file"
-    )
+    return InputError(f"{source}: {wrong!a:.80} is no text, so it is no {what} of the task; check the file")

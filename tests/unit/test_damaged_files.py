@@ -1,13 +1,14 @@
 """Files that misstep wrote or was given, damaged: refused with their name, never an internal error."""
 
 import json
+import os
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from misstep import InputError, load
+from misstep import InputError, load, load_sas
 from misstep.cli.config_options import _found
 from misstep.config import Config
 from misstep.experiments.scaling import ANSWERS, ScaleConfig, Scaling, open_store
@@ -158,3 +159,14 @@ def test_half_a_surrogate_pair_is_no_name(tmp_path: Path) -> None:
         file.write_text(json.dumps([{"facts": facts, "action": None} | damage]))
         with pytest.raises(InputError, match=r"table\.json: entry 1: "):
             read_table(file, task)
+
+
+def test_file_names_need_not_be_utf_8_unless_a_record_has_to_name_them(tmp_path: Path) -> None:
+    task = load(*ferry(tmp_path))
+    odd = tmp_path / os.fsdecode(b"odd\xff.sas")
+    odd.write_text(task.sas)
+    assert load_sas(odd).source.endswith("odd\\udcff.sas")
+    for options in ({"domain": odd, "policy": "heuristic:ff"}, {"policy": f"table:{odd}"}, {"model": odd}):
+        with pytest.raises(InputError, match=r"odd\\udcff\.sas', which is no UTF-8 text; rename the file"):
+            Config(**options)
+    assert Config(policy="table:größe.json").policy == "table:größe.json"
