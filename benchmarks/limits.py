@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,8 @@ ORACLES = (
     *("morph", "perfect", "planner", "undo"),
 )
 DECIDERS = ("lao", "level", "lrtdp", "policy-iteration", "tarjan", "value-iteration")
+_TELLING = ("limits_hit", "limit", "stopped", "outcome", "verdict")
+"""Where the JSON of a command names the limit."""
 _LOOK_SECONDS = 0.02
 _GIVEN_UP_SECONDS = 120.0
 _SLACK_SECONDS = 0.3
@@ -74,7 +77,7 @@ class Measured:
     def limit(self) -> str:
         """Which limit the JSON names."""
         found = self.result or {}
-        named = found.get("limits_hit") or found.get("limit") or found.get("outcome") or found.get("verdict")
+        named = next((found[key] for key in _TELLING if found.get(key)), None)
         return ", ".join(named) if isinstance(named, list) else str(named)
 
 
@@ -149,6 +152,9 @@ def _make_files(folder: Path) -> None:
     (folder / "huge-domain.pddl").write_text(bundled_domain("satellite"))
     (folder / "huge.pddl").write_text(satellite(40, 20, 40, 800, 400, 0))
     (folder / "line.jani").write_text(json.dumps(generate("two_way_line", length=400)))
+    (folder / "models").mkdir()
+    zoo = files("misstep") / "bundled" / "zoo" / "transport.asnet.safetensors"
+    (folder / "models" / "first.asnet").write_bytes(zoo.read_bytes())
     for name, text in _PROGRAMS.items():
         (folder / name).write_text(text)
         (folder / name).chmod(0o755)

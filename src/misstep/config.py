@@ -124,6 +124,7 @@ class Config:
         object.__setattr__(self, "subject", "task" if named is None else named.name)
         self._check_kind()
         self._check_numbers()
+        self._check_texts()
 
     def budget(self) -> Budget:
         """What the test may spend, from now on."""
@@ -190,6 +191,17 @@ class Config:
         for each in dataclasses.fields(self):
             if each.name in wrong and getattr(self, each.name) != each.default:
                 raise InputError(f"option `{each.name}` is for {kind} only; leave it out")
+
+    def _check_texts(self) -> None:
+        """A record is UTF-8 text; names of files that are not could not be written there."""
+        for name, value in vars(self).items():
+            if isinstance(value, str | Path) and not str(value).isascii():
+                try:
+                    str(value).encode()
+                except UnicodeEncodeError:
+                    raise InputError(
+                        f"option `{name}` is {str(value)!a}, which is no UTF-8 text; rename the file"
+                    ) from None
 
     def _check_numbers(self) -> None:
         for name, least in _LEAST.items():

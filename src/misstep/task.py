@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from misstep import _core
-from misstep.errors import UnsupportedFeature
+from misstep.errors import InputError, UnsupportedFeature
 from misstep.formats.sas import read_sas, with_unit_cost
 from misstep.pddl import Domain, Problem, read_domain, read_problem, universal_condition
 from misstep.pddl.dropped import translation_warnings
@@ -29,8 +29,9 @@ class Task(_core.Task):
         problem: Problem | None = None,
         warnings: Sequence[str] = (),
     ) -> None:
-        super().__init__(sas_text, source=source)
-        self.source = source
+        # The name of a file need not be UTF-8; for messages it is written out.
+        self.source = source.encode(errors="backslashreplace").decode()
+        super().__init__(sas_text, source=self.source)
         self.problem = problem
         self.warnings = list(warnings)
         """What a user should know about how the task was read, such as dropped action schemas."""
@@ -70,7 +71,17 @@ class Task(_core.Task):
     def state(self, facts: Sequence[str]) -> _core.State:
         """The state in which exactly these atoms hold; atoms that hold in every state may be left out."""
         static = self._static_names
-        return super().state([fact for fact in facts if fact not in static] if static else facts)
+        try:
+            return super().state([fact for fact in facts if fact not in static] if static else facts)
+        except TypeError:
+            raise _no_text(self.source, facts, "fact") from None
+
+    def action(self, name: str) -> _core.Action:
+        """The action with this name, `(move a b)`; the first one where the translator split it into several."""
+        try:
+            return super().action(name)
+        except TypeError:
+            raise _no_text(self.source, [name], "action") from None
 
     @cached_property
     def _static_names(self) -> frozenset[str]:
@@ -143,3 +154,13 @@ def load_sas(path: str | Path, *, unit_cost: bool = False) -> Task:
     """Loads a task from a SAS file, as Fast Downward's translator and others write it."""
     source = read_sas(path)
     return Task(with_unit_cost(source.text) if unit_cost else source.text, source=source.name)
+
+
+def _no_text(source: str, names: Sequence[object], what: str) -> InputError:
+    """Half a surrogate pair is what JSON calls a text and nobody can write down."""
+
+    def is_text(name: object) -> bool:
+        return isinstance(name, str) and name == name.encode(errors="replace").decode()
+
+    wrong = next((name for name in names if not is_text(name)), names)
+    return InputError(f"{source}: {wrong!a:.80} is no text, so it is no {what} of the task; check the file")

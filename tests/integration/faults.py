@@ -189,7 +189,9 @@ def inject(config: Config, out: Path, name: str, number: int, expected: object, 
     return message
 
 
-def campaign(most: int, *, seed: int = 0) -> dict[str, int]:
+def campaign(
+    most: int, *, seed: int = 0, tell: Callable[[dict[str, int]], None] = lambda _: None
+) -> dict[str, int]:
     """Faults of all kinds at all operations, or at `most` of these places; how many there were of each kind."""
     rng, found = random.Random(seed), dict.fromkeys(FAULTS, 0)
     # The disk is asked for every event, so that the places do not depend on the clock.
@@ -207,9 +209,20 @@ def campaign(most: int, *, seed: int = 0) -> dict[str, int]:
             message = inject(config, Path(folder) / "out", name, number, expected, rng)
             assert name == "power failure" or message, f"{name} at {number}: nobody was told"
             found[name] += 1
+            tell(found)
     return found
 
 
+def _print(found: dict[str, int]) -> None:
+    """Now and then, and it is said at the end as well."""
+    total = sum(found.values())
+    if total % 50 == 0:
+        done = ", ".join(f"{title} {count}" for title, count in found.items())
+        print(
+            f"{total} faults, nothing lost, all resumed to the result of the undisturbed test: {done}",
+            flush=True,
+        )
+
+
 if __name__ == "__main__":
-    for title, count in campaign(int(sys.argv[1]) if len(sys.argv) > 1 else 500).items():
-        print(f"{title}: {count} injected, nothing lost, all resumed to the result of the undisturbed test")
+    campaign(int(sys.argv[1]) if len(sys.argv) > 1 else 500, tell=_print)

@@ -156,22 +156,34 @@ def is_kept_for(process: int, pid: int) -> bool:
         return False
 
 
-def campaign(kills: int, *, seed: int = 0) -> dict[str, Tried]:
-    """Spreads so many kills over all jobs."""
+def campaign(
+    kills: int, *, seed: int = 0, tell: Callable[[dict[str, Tried]], None] = lambda _: None
+) -> dict[str, Tried]:
+    """Spreads so many kills over all jobs, a few of each in turn; `tell` hears how far it is."""
     rng, found = random.Random(seed), dict[str, Tried]()
     with tempfile.TemporaryDirectory(prefix="kills-") as name:
-        folder = Path(name)
-        for job in jobs(folder):
+        folder, expected = Path(name), {}
+        known = jobs(folder)
+        for job in known:
             tried = found.setdefault(job.name, Tried())
-            expected, tried.seconds = undisturbed(job, folder)
-            while tried.kills < kills / 5:
+            expected[job.name], tried.seconds = undisturbed(job, folder)
+        while waiting := [job for job in known if found[job.name].kills < kills / len(known)]:
+            for job in waiting:
+                tried = found[job.name]
                 tried.resumed += 1
-                left = max(1, min(5, round(kills / 5 - tried.kills)))
+                left = max(1, min(5, round(kills / len(known) - tried.kills)))
                 tried.kills += disturb(job, folder, tried.resumed, rng, tried.seconds, most=left)
-                assert job.result(out_of(job, folder, tried.resumed)) == expected, f"{job.name} differs"
+                result = job.result(out_of(job, folder, tried.resumed))
+                assert result == expected[job.name], f"{job.name} differs"
+            tell(found)
     return found
 
 
+def _print(found: dict[str, Tried]) -> None:
+    done = ", ".join(f"{title} {tried.kills} kills in {tried.resumed} runs" for title, tried in found.items())
+    total = sum(tried.kills for tried in found.values())
+    print(f"{total} kills, all ended as the undisturbed run: {done}", flush=True)
+
+
 if __name__ == "__main__":
-    for title, tried in campaign(int(sys.argv[1]) if len(sys.argv) > 1 else 300).items():
-        print(f"{title}: {tried.kills} kills in {tried.resumed} runs, all ended as the undisturbed one")
+    campaign(int(sys.argv[1]) if len(sys.argv) > 1 else 300, tell=_print)

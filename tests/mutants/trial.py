@@ -99,8 +99,8 @@ def _child(work: Callable[[], int], folder: Path, said: Path) -> None:
         os.setsid()
         os.chdir(folder)
         output = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        for stream in (1, 2):
-            os.dup2(output, stream)
+        for descriptor in (1, 2):
+            os.dup2(output, descriptor)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         code = int(work())

@@ -1,18 +1,20 @@
 """Files that misstep wrote or was given, damaged: refused with their name, never an internal error."""
 
 import json
+import os
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from misstep import InputError, load
+from misstep import InputError, load, load_sas
 from misstep.cli.config_options import _found
 from misstep.config import Config
 from misstep.experiments.scaling import ANSWERS, ScaleConfig, Scaling, open_store
 from misstep.generators.command import Command
 from misstep.generators.ours import bundled_domain
+from misstep.policies.table import read_table
 from misstep.support import process
 from misstep.support.plain import read_fields
 from misstep.training.asnet import train_asnet
@@ -93,7 +95,7 @@ class Pair:
 @pytest.mark.parametrize("table", [[], 3, None, {"one": 10**400}, {"one": True}, {"two": 1}])
 def test_plain_data_of_another_shape_is_a_value_error(table: object) -> None:
     with pytest.raises(ValueError, match=r"expected|missing"):
-        read_fields(Pair, table)  # type: ignore[arg-type]
+        read_fields(Pair, table)
 
 
 @pytest.mark.parametrize("line", [{}, {"task": 3}, {"task": "t", "initial": "x", "costs": 1, "bugs": []}])
@@ -143,3 +145,28 @@ def test_of_a_flood_in_a_file_only_the_beginning_is_read(
     monkeypatch.setattr(process, "_MOST_BYTES", 10)
     (tmp_path / "plan").write_bytes(b"(a b)\n\xff" + b"x" * 1000)
     assert process.read_left(tmp_path / "plan") == "(a b)\n�xxx"
+
+
+def test_half_a_surrogate_pair_is_no_name(tmp_path: Path) -> None:
+    task = load(*ferry(tmp_path))
+    facts = list(task.initial_state.facts)
+    with pytest.raises(InputError, match=r"ud800.* is no text, so it is no fact"):
+        task.state([*facts, "(at k \ud800)"])
+    with pytest.raises(InputError, match=r"ud800.* is no text, so it is no action"):
+        task.action("\ud800")
+    file = tmp_path / "table.json"
+    for damage in ({"facts": [*facts, "\ud800"]}, {"action": "\ud800"}):
+        file.write_text(json.dumps([{"facts": facts, "action": None} | damage]))
+        with pytest.raises(InputError, match=r"table\.json: entry 1: "):
+            read_table(file, task)
+
+
+def test_file_names_need_not_be_utf_8_unless_a_record_has_to_name_them(tmp_path: Path) -> None:
+    task = load(*ferry(tmp_path))
+    odd = tmp_path / os.fsdecode(b"odd\xff.sas")
+    odd.write_text(task.sas)
+    assert load_sas(odd).source.endswith("odd\\udcff.sas")
+    for options in ({"domain": odd, "policy": "heuristic:ff"}, {"policy": f"table:{odd}"}, {"model": odd}):
+        with pytest.raises(InputError, match=r"odd\\udcff\.sas', which is no UTF-8 text; rename the file"):
+            Config(**options)
+    assert Config(policy="table:größe.json").policy == "table:größe.json"

@@ -1,11 +1,13 @@
 """Policies for models in a process of their own: the same answers, failures contained, nothing left behind."""
 
+import contextlib
 import gc
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ import pytest
 from misstep.bundled.models import generate
 from misstep.config import Config
 from misstep.errors import InputError
-from misstep.events import Finished, Warned
+from misstep.events import Event, Finished, Warned
 from misstep.formats.nnet import Interface, read_interface, write_interface
 from misstep.safety.policy import zoo_file
 from misstep.session import Session
@@ -109,10 +111,9 @@ def test_functions_and_onnx_networks_live_outside_by_default(model: Path, tmp_pa
         ("zoo:two_way_line", False),
     ):
         session = Session(Config(model=model, policy=policy, runs=2))
-        events = session.events()
-        next(events)
-        assert (session.host is not None) == is_outside
-        events.close()
+        with contextlib.closing(cast(Generator[Event, None, None], session.events())) as events:
+            next(events)
+            assert (session.host is not None) == is_outside
         assert children() == []
 
 
@@ -135,5 +136,6 @@ def test_a_function_that_is_random_now_and_then_is_noticed(model: Path, tmp_path
         session = Session(Config(model=model, policy=f"python:{tmp_path / 'functions.py'}:{name}", runs=10))
         told = [event.text for event in session.events() if isinstance(event, Warned)]
         assert any("the policy is not deterministic" in text for text in told) == is_random
+    assert session.tally.finished is not None
     said = session.tally.finished.extra["recheck"]
     assert said["compared"] == 90 and said["missed"] == pytest.approx(0.95**90, abs=1e-6)

@@ -119,11 +119,11 @@ _SIMPLE = ("epoch", "best", "best_epoch", "best_success_rate", "solved_epochs", 
 
 
 def _restore(run: TrainingRun, about: _RunState, number: int, arrays: Mapping[str, Floats]) -> None:
-    parts = [arrays[f"{number}.{name}"] for name in ("parameters", "means", "squares")]
+    parameters, means, squares = (arrays[f"{number}.{name}"] for name in ("parameters", "means", "squares"))
     recent = [arrays[f"{number}.recent.{age}"] for age in range(about.recent)]
-    if any(array.shape != run.state.parameters.shape for array in (*parts, *recent)):
+    if any(array.shape != run.state.parameters.shape for array in (parameters, means, squares, *recent)):
         raise ValueError(f"the weights of `{run.name}` have another size")
-    run.state = TrainerState(*parts, about.steps, int(about.random_state))
+    run.state = TrainerState(parameters, means, squares, about.steps, int(about.random_state))
     run.recent = recent
     for name in _SIMPLE:
         setattr(run, name, getattr(about, name))
