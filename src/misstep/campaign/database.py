@@ -263,7 +263,9 @@ class Database:
         )
         for row in cursor:
             values = dict(zip(names, row[9:], strict=True))
-            yield Row(*row[:9], None if row[5] != DONE else _result(values))
+            id, task, policy, configuration, seed, state, tries, reason, seconds = row[:9]
+            result = _result(values) if state == DONE else None
+            yield Row(id, task, policy, configuration, seed, state, tries, reason, seconds, result)
 
     def attempts(self) -> list[tuple[str, str | None]]:
         """Every try of every job, and how it ended."""

@@ -83,10 +83,14 @@ def _matches(pattern: str, folder: Path) -> list[Path]:
     whole = str(folder.resolve() / pattern)
     try:
         if glob.has_magic(pattern) and not Path(whole).is_file():
-            return [Path(path) for path in sorted(glob.glob(whole, recursive=True)) if Path(path).is_file()]
+            return [path for path in _expanded(whole) if path.is_file()]
         return [Path(whole)] if Path(whole).is_file() else []
     except OSError:  # longer than names can be
         return []
+
+
+def _expanded(pattern: str) -> list[Path]:
+    return [Path(path) for path in sorted(glob.glob(pattern, recursive=True))]  # noqa: PTH207 (it is absolute)
 
 
 def _found(value: object, key: str, file: Path, where: str) -> list[Path]:
@@ -94,11 +98,7 @@ def _found(value: object, key: str, file: Path, where: str) -> list[Path]:
     found: list[Path] = []
     for text in _texts(value, key, where):
         whole = file.parent.resolve() / text
-        paths = (
-            [whole]
-            if whole.exists()
-            else [Path(path) for path in sorted(glob.glob(str(whole), recursive=True))]
-        )
+        paths = [whole] if whole.exists() else _expanded(str(whole))
         if not paths:
             raise InputError(
                 f"{where}: `{key}` has {text!r:.80}, but there is no such file in {file.parent.resolve()}; "
