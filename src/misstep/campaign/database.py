@@ -162,7 +162,7 @@ class Database:
     def next_jobs(self, most: int) -> list[Waiting]:
         """The jobs that come next: a seed of everything before the next seed, short ones before long ones."""
         rows = self._execute(
-            "SELECT id, config, tries, is_fresh FROM jobs WHERE state = ? AND is_asked"
+            "SELECT id, config, tries, is_fresh FROM jobs WHERE state = ? AND is_asked = 1"
             " ORDER BY turn, expected, number LIMIT ?",
             (WAITING, most),
         )
@@ -227,7 +227,7 @@ class Database:
 
     def counts(self) -> dict[str, int]:
         """How many of the jobs that are asked for are in each state."""
-        rows = self._execute("SELECT state, count(*) FROM jobs WHERE is_asked GROUP BY state").fetchall()
+        rows = self._execute("SELECT state, count(*) FROM jobs WHERE is_asked = 1 GROUP BY state").fetchall()
         return dict.fromkeys(STATES, 0) | dict(rows)
 
     def dropped(self) -> int:

@@ -65,7 +65,10 @@ class RayEngine:
 
     def wait(self, seconds: float) -> list[Ended]:
         """Hears from all machines; records are in their places when their jobs are told as ended."""
-        ready, _ = self._ray.wait(list(self._under), num_returns=1, timeout=seconds)
+        under = list(self._under)
+        ready, _ = self._ray.wait(under, num_returns=1, timeout=seconds)
+        if ready:  # all that are ready are written down together
+            ready, _ = self._ray.wait(under, num_returns=len(under), timeout=0)
         return [self._take(reference) for reference in ready]
 
     def close(self) -> None:
