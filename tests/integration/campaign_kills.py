@@ -95,14 +95,14 @@ class Disturbed:
     def kill(self, process: "subprocess.Popen[bytes]") -> None:
         others = victims(process.pid, self.engine)
         if self.rng.random() < 0.5 or not others:
-            below = descendants(process.pid)
+            below = [one for one in others if is_worker(one)]
             process.kill()
             process.wait()
             self.kills["coordinator"] += 1
             nothing_left(below)
             return
         victim = self.rng.choice(others)
-        self.kills[others_name(victim)] += 1
+        self.kills[kind_of(victim)] += 1
         try:
             os.kill(victim, signal.SIGKILL)
         except ProcessLookupError:  # it ended by itself meanwhile
@@ -144,30 +144,32 @@ def done_jobs(out: Path) -> set[str]:
 
 def victims(coordinator: int, engine: str) -> list[int]:
     """Processes that work for it: its workers, or all that belong to Ray."""
-    found = []
-    for process in descendants(coordinator):
-        try:
-            text = Path(f"/proc/{process}/cmdline").read_text(errors="replace")
-        except OSError:
-            continue
-        if engine == "ray" or ("spawn_main" in text and "resource_tracker" not in text):
-            found.append(process)
-    return found
+    return [process for process in descendants(coordinator) if engine == "ray" or is_worker(process)]
 
 
-def others_name(process: int) -> str:
+def _words(process: int) -> str:
     try:
-        text = Path(f"/proc/{process}/cmdline").read_text(errors="replace")
+        return Path(f"/proc/{process}/cmdline").read_text(errors="replace")
     except OSError:
-        return "worker"
+        return ""
+
+
+def is_worker(process: int) -> bool:
+    """Whether tests run there."""
+    return "spawn_main" in _words(process) and "resource_tracker" not in _words(process)
+
+
+def kind_of(process: int) -> str:
+    """What a process is, for people."""
+    text = _words(process)
     for name in ("raylet/raylet", "gcs_server", "dashboard", "monitor", "agent", "ray::"):
         if name in text:
-            return f"Ray's {name.rpartition('/')[2].strip(':') or 'worker'}"
+            return f"Ray's {name.rpartition('/')[2].replace('ray::', 'worker')}"
     return "worker"
 
 
 def nothing_left(processes: list[int]) -> None:
-    """All of them end soon after the coordinator."""
+    """All of them end soon after the coordinator; Ray's own helpers take their time."""
     end = time.monotonic() + 60
     while left := [one for one in processes if _is_alive(one)]:
         assert time.monotonic() < end, f"left behind: {left}"
