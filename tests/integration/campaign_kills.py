@@ -187,7 +187,7 @@ def results(out: Path) -> dict[str, tuple[object, object]]:
     """The counts and the record of every job, without times and places."""
     database = Database.read(out / NAME)
     try:
-        found = {}
+        found: dict[str, tuple[object, object]] = {}
         for row in database.rows():
             assert row.result is not None, f"job {row.id} is {row.state}: {row.reason}"
             found[row.id] = row.result.counts, record(record_path(out, row.id))

@@ -83,6 +83,8 @@ class Coordinator:
                 for job in self.database.next_jobs(max(0, engine.slots - len(self._under))):
                     self.database.begin(job.id)
                     begun.append(self._assignment(job))
+            for one in ended:
+                self._tidy(one)
             for assignment in begun:
                 engine.begin(assignment)
             if not self._under:
@@ -123,6 +125,12 @@ class Coordinator:
                 shutil.rmtree(record)
         self._under[job.id] = job.tries + 1, record.exists()
         return Assignment(job.id, job.config, record, limits_of(self.plan.limits, job.config))
+
+    def _tidy(self, ended: Ended) -> None:
+        """Drops the record of a test that found nothing, where the campaign says so; its result is safe."""
+        found = ended.result
+        if found is not None and not self.plan.keeps_all_records and not (found.bugs or found.unsafe_runs):
+            shutil.rmtree(self.record_of(ended.id), ignore_errors=True)
 
     def _write_down(self, ended: Ended) -> None:
         reason = ended.reason or "nobody knows why"

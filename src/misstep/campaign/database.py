@@ -107,10 +107,12 @@ class Database:
     def read(cls, path: Path) -> "Database":
         """Opens an existing database."""
         if not path.is_file():
-            raise InputError(f"{path}: there is no campaign yet; start it with `misstep campaign FILE.toml`")
+            raise _no_campaign(path)
         database = cls(
             path, sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None, timeout=30)
         )
+        if not database._has_tables():  # it is being made just now
+            raise _no_campaign(path)
         database._check()
         return database
 
@@ -282,9 +284,12 @@ class Database:
                 f"{self.path}: {error}; is it the database of a campaign, and is there room on the disk?"
             ) from None
 
+    def _has_tables(self) -> bool:
+        return self._execute("SELECT name FROM sqlite_master WHERE name = 'about'").fetchone() is not None
+
     def _set_up(self) -> None:
         with self.transaction():
-            if not self._execute("SELECT name FROM sqlite_master WHERE name = 'about'").fetchone():
+            if not self._has_tables():
                 for statement in _SCHEMA.split(";\n"):
                     if statement.strip():
                         self._execute(statement)
@@ -298,6 +303,10 @@ class Database:
                 f"{self.path}: the database has format {found and found[0]}, this version of misstep reads {FORMAT}; "
                 "choose another --out"
             )
+
+
+def _no_campaign(path: Path) -> InputError:
+    return InputError(f"{path}: there is no campaign yet; start it with `misstep campaign FILE.toml`")
 
 
 def _values(job: CampaignJob, number: int) -> tuple[object, ...]:

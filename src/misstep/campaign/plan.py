@@ -16,7 +16,7 @@ from misstep.support.suggest import did_you_mean
 
 _WHAT = ("domain", "problems", "models", "policies")
 """What is tested; in the file itself, or in each of its `[[task]]` tables."""
-_AROUND = ("seeds", "out", "tries", "limit_seconds", "limit_memory_mb")
+_AROUND = ("seeds", "out", "tries", "limit_seconds", "limit_memory_mb", "keep_records")
 _OPTIONS = tuple(
     each.name
     for each in dataclasses.fields(Config)
@@ -49,6 +49,8 @@ class Plan:
     configurations: Mapping[str, Mapping[str, Any]]
     tries: int
     limits: Limits
+    keeps_all_records: bool = True
+    """Whether records of tests that found nothing are kept."""
 
     def jobs(self) -> Iterator[CampaignJob]:
         """All jobs, each once, one after the other; InputError says what in the file is wrong."""
@@ -113,6 +115,7 @@ def read_plan(file: Path, *, out: Path | None = None) -> Plan:
             _number(table, "limit_seconds", str(file), least=0.001, default=None),
             _whole(_number(table, "limit_memory_mb", str(file), least=1, default=None)),
         ),
+        keeps_all_records=_choice(table, "keep_records", str(file), ("all", "bugs")) == "all",
     )
 
 
@@ -188,6 +191,13 @@ def _number(table: Mapping[str, Any], name: str, where: str, *, least: float, de
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and value >= least):
         return value
     raise InputError(f"{where}: `{name}` is {value!r:.80}; give a number that is at least {least}")
+
+
+def _choice(table: Mapping[str, Any], name: str, where: str, known: Sequence[str]) -> str:
+    value = table.get(name, known[0])
+    if value not in known:
+        raise InputError(f"{where}: `{name}` is {value!r:.80}; choose among {', '.join(known)}")
+    return str(value)
 
 
 def _whole(value: float | None) -> int | None:

@@ -119,6 +119,20 @@ def test_jobs_under_way_when_the_coordinator_was_killed(tmp_path: Path) -> None:
     assert [outcome for _, outcome in database.attempts()] == ["done", "waiting", "done", "done"]
 
 
+@pytest.mark.parametrize("keep", ["all", "bugs"])
+def test_records_of_tests_that_found_nothing_may_be_dropped(tmp_path: Path, keep: str) -> None:
+    plan, database = opened(tmp_path, TOML + f'keep_records = "{keep}"\n')
+
+    def end(job: Assignment) -> Ended:
+        job.record.mkdir(parents=True)
+        return Ended(job.id, Result(tested=1, bugs=int(job.config.subject == "p1.pddl")))
+
+    rows = ran(plan, database, Pretended(end))
+    kept = [row.task for row in rows if Coordinator(plan, database).record_of(row.id).exists()]
+    assert kept == (["p1", "p2", "p3"] if keep == "all" else ["p1"])
+    assert {row.state for row in ran(plan, database, Pretended())} == {"done"}
+
+
 def test_interrupted_jobs_wait_again(tmp_path: Path) -> None:
     plan, database = opened(tmp_path)
 

@@ -101,6 +101,7 @@ def test_the_identity_is_what_determines_the_result(tmp_path: Path) -> None:
         (TOML + "bias = []\n", "`bias` is an empty list; give a value"),
         (TOML + "seeds = 0\n", r"`seeds` is 0; give how many \(seeds = 5\)"),
         (TOML + "seeds = [1, -1]\n", r"`seeds` is \[1, -1\]"),
+        (TOML + "keep_records = 'some'\n", "`keep_records` is 'some'; choose among all, bugs"),
         (TOML + "tries = 0\n", "`tries` is 0; give a number that is at least 1"),
         (TOML + "[configuration]\nquick = 3\n", r"write \[configuration.NAME\]"),
         (TOML + "[configuration.a]\npoool = 3\n", "configuration `a`: unknown key `poool`"),
