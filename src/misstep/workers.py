@@ -5,10 +5,10 @@ same whoever tests it. Where a worker dies, its problem alone is lost, and anoth
 """
 
 import contextlib
-import ctypes
 import multiprocessing
+import os
 import signal
-import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -23,10 +23,10 @@ from misstep.errors import MisstepError
 from misstep.events import Event
 from misstep.record.record import open_record
 from misstep.session import Session
+from misstep.support.census import die_with_parent
 
 # After Ctrl-C a worker has this long to write down what it found.
 _SECONDS_TO_END = 10.0
-_PARENT_DEATH_SIGNAL = 1  # prctl's name for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +55,20 @@ class Told:
     """The record's directory, once it is there."""
     is_done: bool = False
     error: str | None = None
+    is_lost: bool = False
+    """Whether the worker died, so that nobody knows whose fault it was."""
 
 
 class Workers:
-    """At most `count` processes. `with` sees to it that none is left, however it ends."""
+    """At most `count` processes. `with` sees to it that none is left, however it ends.
 
-    def __init__(self, count: int) -> None:
+    A worker is replaced after `most_jobs`, so that what other people's code leaves behind does not add up.
+    """
+
+    def __init__(self, count: int, *, most_jobs: int | None = None) -> None:
         self._count = count
+        self._most_jobs = most_jobs
+        self._served: Counter[Connection] = Counter()
         self._context = multiprocessing.get_context("spawn")
         self._busy: dict[Connection, tuple[BaseProcess, Job]] = {}
         self._idle: list[tuple[Connection, BaseProcess]] = []
@@ -74,22 +81,35 @@ class Workers:
                 if (job := next(jobs, None)) is None:
                     is_more = False
                 else:
-                    self._begin(job)
-            for connection in wait(list(self._busy)):
-                assert isinstance(connection, Connection)
-                yield self._hear(connection)
+                    self.begin(job)
+            yield from self.hear()
+
+    @property
+    def busy(self) -> dict[int, int]:
+        """The jobs that are under way, by number, with the process that is at work."""
+        return {job.number: process.pid or 0 for process, job in self._busy.values()}
+
+    def hear(self, *, seconds: float | None = None) -> Iterator[Told]:
+        """What is told next; nothing where nobody says anything for so long."""
+        for connection in wait(list(self._busy), timeout=seconds):
+            assert isinstance(connection, Connection)
+            yield self._hear(connection)
+
+    def kill(self, number: int) -> None:
+        """Ends a worker by force; it is lost, and so is told."""
+        for process, job in self._busy.values():
+            if job.number == number:
+                process.kill()
 
     def stop(self) -> Iterator[Told]:
         """Ends all work as Ctrl-C does; what was found so far is told and saved."""
         for process, _ in self._busy.values():
             process.terminate()
         while self._busy:
-            ready = wait(list(self._busy), timeout=_SECONDS_TO_END)
-            if not ready:
+            told = list(self.hear(seconds=_SECONDS_TO_END))
+            if not told:
                 break
-            for connection in ready:
-                assert isinstance(connection, Connection)
-                yield self._hear(connection)
+            yield from told
 
     def __enter__(self) -> Self:
         return self
@@ -106,7 +126,8 @@ class Workers:
                 process.kill()
                 process.join()
 
-    def _begin(self, job: Job) -> None:
+    def begin(self, job: Job) -> None:
+        """Gives a job to a worker that is free, or to a new one."""
         connection, process = self._idle.pop() if self._idle else self._start()
         self._busy[connection] = process, job
         with contextlib.suppress(BrokenPipeError):  # it died meanwhile: `_hear` notices
@@ -127,10 +148,15 @@ class Workers:
             del self._busy[connection]
             connection.close()
             process.join()
-            return Told(job.number, is_done=True, error=_how_it_died(process.exitcode))
+            return Told(job.number, is_done=True, error=_how_it_died(process.exitcode), is_lost=True)
         if told.is_done:
             del self._busy[connection]
-            self._idle.append((connection, process))
+            self._served[connection] += 1
+            if self._served[connection] == self._most_jobs:
+                connection.close()  # it ends when nobody can ask it any more
+                del self._served[connection]
+            else:
+                self._idle.append((connection, process))
         return told
 
 
@@ -146,8 +172,10 @@ def _work(connection: Connection) -> None:
     """The life of a worker. Ctrl-C goes to the whole group; only the parent says when to end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _interrupt)
-    if sys.platform == "linux":  # a parent that is killed cannot end its workers
-        ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    die_with_parent()  # a parent that is killed cannot end its workers
+    parent = multiprocessing.parent_process()
+    if parent is not None and os.getppid() != parent.pid:  # it was killed before
+        return
     with contextlib.suppress(KeyboardInterrupt, EOFError, BrokenPipeError):
         while True:
             job: Job = connection.recv()

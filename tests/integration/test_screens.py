@@ -76,6 +76,11 @@ SCREENS: dict[str, tuple[str, ...]] = {
     "safety-replay": ("replay", "safety", "9"),
     "safety-shrink": ("shrink", "safety", "4"),
     "safety-verify": ("verify", "safety-untouched"),
+    "campaign": ("campaign", "nightly.toml", "--jobs", "2", "--out", "nightly-again"),
+    "campaign-dry-run": ("campaign", "nightly.toml", "--dry-run", "--jobs", "2", "--out", "nightly-new"),
+    "campaign-status": ("campaign", "status", "nightly.toml"),
+    "campaign-table": ("campaign", "table", "nightly.toml", "--by", "policy"),
+    "campaign-error": ("campaign", "wrong.toml"),
     "unknown-option": ("plan", *TASK, "--serch", "astar:lmcut"),
     "help": ("--help",),
 }
@@ -85,16 +90,24 @@ from misstep import search
 def best(state):
     return next(iter(search(state.task, "astar:lmcut", state=state).plan), None)
 """
+CAMPAIGN = """
+domain = "domain.pddl"
+problems = ["problem.pddl", "problems/broken.pddl"]
+policies = ["zoo:courier", "heuristic:ff"]
+pool = 5
+seconds = 600
+"""
 COMMANDS = [
     *"demo test run fuzz plan show report verify replay shrink diff dominance train serve doctor parts safety".split(),
     *("safety test", "safety decide", "safety generate", "safety experiments", "train mlp"),
     *("train asnet", "select", "retrain", "scale"),
+    *("campaign", "campaign status", "campaign table", "campaign plot", "campaign export"),
 ]
 SCREENS |= {f"help-{name.replace(' ', '-')}": (*name.split(), "--help") for name in COMMANDS}
-ENDS_WITH_ONE = ("test", "test-quiet", "test-directory", "replay", "replay-bug", "replay-changed", "shrink",
+ENDS_WITH_ONE = ("campaign", "test", "test-quiet", "test-directory", "replay", "replay-bug", "replay-changed", "shrink",
                  "diff", "safety-diff",
                  "safety-test", "safety-replay", "safety-shrink")  # fmt: skip
-ENDS_WITH_FOUR = ("test-error", "unknown-option")
+ENDS_WITH_FOUR = ("test-error", "campaign-error", "unknown-option")
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +131,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert look(*SAFETY, "--seed", "5", "--out", "safety-other", cwd=here).code == 1
     other = ("--policy", "heuristic:hadd", "--pool-file", "record/pool.jsonl", "--out", "other")
     assert look("test", *TASK, *other, cwd=here).code == 1
+    (here / "nightly.toml").write_text(CAMPAIGN)
+    (here / "wrong.toml").write_text(CAMPAIGN + "bais = 3\n")
+    assert look("campaign", "nightly.toml", cwd=here, timeout=300).code == 1
     # `shrink` adds certificates to a record, and `verify` counts them.
     shutil.copytree(here / "record", here / "untouched")
     shutil.copytree(here / "safety", here / "safety-untouched")

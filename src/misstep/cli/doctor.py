@@ -18,6 +18,8 @@ from misstep.reports.status import StatusLine
 
 _EXTRAS = {
     "onnx": (("onnxruntime",), "policies `onnx:`"),
+    "ray": (("ray",), "campaigns on several machines"),
+    "parquet": (("pyarrow",), "campaigns as Parquet files"),
     "remote": (("grpc",), "policies `remote:`, `misstep serve`"),
     "torch": (("torch",), "your own PyTorch policies"),
     "planners": (("up_fast_downward",), "the search `external:`"),

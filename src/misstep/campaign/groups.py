@@ -1,0 +1,108 @@
+"""Jobs put together by task, policy and configuration: counts, and what they say about rates."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from misstep.campaign.database import DONE, FAILED, Row
+from misstep.errors import InputError
+from misstep.statistics import CONFIDENCE, Interval, rate_bounds
+from misstep.support.suggest import did_you_mean
+
+BY = ("task", "policy", "configuration")
+"""What jobs can be put together by; also `seed`."""
+_ALL = (*BY, "seed")
+
+
+@dataclass(slots=True)
+class Group:
+    """The sum over some jobs."""
+
+    names: tuple[str, ...] = ()
+    jobs: int = 0
+    done: int = 0
+    failed: int = 0
+    tested: int = 0
+    solved: int = 0
+    bugs: int = 0
+    cleared: int = 0
+    unknown: int = 0
+    unanswered: int = 0
+    runs: int = 0
+    unsafe_runs: int = 0
+    faults: int = 0
+    seconds: float = 0.0
+    effective: float = 0.0
+    """How many independent states say as much about the rate."""
+
+    def add(self, row: Row) -> None:
+        """Takes a job in."""
+        self.jobs += 1
+        self.done += row.state == DONE
+        self.failed += row.state == FAILED
+        self.seconds += row.wall_seconds or 0.0
+        found = row.result
+        if found is None:
+            return
+        self.tested += found.tested
+        self.solved += found.solved
+        self.bugs += found.bugs
+        self.cleared += found.cleared
+        self.unknown += found.unknown
+        self.unanswered += found.unanswered
+        self.runs += found.runs
+        self.unsafe_runs += found.unsafe_runs
+        self.faults += found.faults
+        self.effective += found.tested if found.effective is None else found.effective
+
+    @property
+    def share(self) -> float | None:
+        """Of tested states, the share of bugs; of runs on models, that of unsafe ones; None without any."""
+        bad, all_ = (self.unsafe_runs, self.runs) if self.runs else (self.bugs, self.tested)
+        return bad / all_ if all_ else None
+
+    def rate(self, confidence: float = CONFIDENCE) -> Interval:
+        """Between which bounds that rate lies; states of one walk count for less, unknown ones both ways.
+
+        The bounds are those of one rate. Where the jobs of a group have different ones, they hold for the mean,
+        since sums of different coins vary less than sums of equal ones (Hoeffding 1956).
+        """
+        if self.runs:
+            safe = self.runs - self.unsafe_runs - self.unanswered
+            return rate_bounds(self.unsafe_runs, safe, self.unanswered, confidence=confidence)
+        return rate_bounds(
+            self.bugs, self.cleared, self.unknown, confidence=confidence, effective=self.effective
+        )
+
+    def as_json(self, by: Sequence[str], *, confidence: float = CONFIDENCE) -> dict[str, Any]:
+        """Plain data."""
+        counts = {name: getattr(self, name) for name in _COUNTS}
+        rate = list(self.rate(confidence))
+        return {**dict(zip(by, self.names, strict=True)), **counts, "rate": rate, "confidence": confidence}
+
+
+_COUNTS = tuple("jobs done failed tested solved bugs cleared unknown runs unsafe_runs faults seconds".split())
+
+
+def grouped(rows: Iterable[Row], by: Sequence[str]) -> list[Group]:
+    """The groups in the order in which the plan names them first."""
+    found: dict[tuple[str, ...], Group] = {}
+    for row in rows:
+        names = tuple(str(getattr(row, name)) for name in by)
+        found.setdefault(names, Group(names)).add(row)
+    return list(found.values())
+
+
+def totals(rows: Iterable[Row]) -> Group:
+    """All jobs as one group."""
+    return next(iter(grouped(rows, ())), Group())
+
+
+def read_by(text: str) -> tuple[str, ...]:
+    """What `--by` says: names with commas between them."""
+    names = tuple(name.strip() for name in text.split(","))
+    for name in names:
+        if name not in _ALL:
+            hint = did_you_mean(name, _ALL) or f"choose among {', '.join(_ALL)}"
+            raise InputError(f"--by {text}: jobs cannot be put together by `{name}`; {hint}")
+    return tuple(dict.fromkeys(names))

@@ -1,0 +1,137 @@
+"""Charts of a campaign as SVG files: rates with their bounds, and bugs over time."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+
+from misstep.campaign.database import Row
+from misstep.campaign.groups import Group
+from misstep.explain.words import percent
+from misstep.reports.html.markup import Html, element
+from misstep.reports.text import shorten
+from misstep.statistics import CONFIDENCE
+
+_WIDTH, _LEFT, _RIGHT, _TOP, _ROW, _BOTTOM = 720, 230, 90, 40, 24, 40
+_HIGH = 300
+_LONGEST_NAME = 32
+# More steps of a curve cannot be seen, more curves cannot be told apart.
+_MOST_STEPS, _MOST_CURVES = 400, 8
+_COLOURS = ("#2b6cb0", "#c05621", "#2f855a", "#805ad5", "#b83280", "#718096", "#b7791f", "#285e61")
+_STYLE = """
+text { font: 13px system-ui, sans-serif; fill: #222 } .title { font-weight: 600 } .faint { fill: #666 }
+.grid { stroke: #ddd } .bound { stroke: #2b6cb0; stroke-width: 6; stroke-linecap: round; opacity: .45 }
+.share { fill: #2b6cb0 } .curve { fill: none; stroke-width: 2 } .back { fill: #fff }
+@media (prefers-color-scheme: dark) {
+ text { fill: #eee } .faint { fill: #aaa } .grid { stroke: #444 } .back { fill: #1b1b1b } }
+"""
+
+
+def rate_chart(groups: Sequence[Group], *, confidence: float = CONFIDENCE) -> tuple[str, int]:
+    """Every group as a line from bound to bound with a dot for the share that was found; and how many."""
+    shown = [group for group in groups if group.share is not None]
+    wide = _WIDTH - _LEFT - _RIGHT
+    high = _TOP + _ROW * len(shown) + _BOTTOM
+    parts: list[Html] = []
+    for tick in range(0, 101, 25):
+        x = _LEFT + wide * tick / 100
+        parts += [
+            element("line", x1=_px(x), x2=_px(x), y1=_TOP - 8, y2=high - _BOTTOM, class_="grid"),
+            _text(x, high - 20, f"{tick} %", anchor="middle", class_="faint"),
+        ]
+    for at, group in enumerate(shown):
+        lo, hi = group.rate(confidence)
+        y = _TOP + _ROW * at + _ROW / 2
+        parts += [
+            _text(_LEFT - 12, y + 4, shorten(_name(group.names), _LONGEST_NAME), anchor="end"),
+            element(
+                "line",
+                x1=_px(_LEFT + wide * lo),
+                x2=_px(_LEFT + wide * hi),
+                y1=_px(y),
+                y2=_px(y),
+                class_="bound",
+            ),
+            element("circle", cx=_px(_LEFT + wide * (group.share or 0.0)), cy=_px(y), r=4, class_="share"),
+            _text(_WIDTH - _RIGHT + 12, y + 4, percent(group.share or 0.0, round)),
+        ]
+    what = "unsafe runs" if shown and all(group.runs for group in shown) else "bugs"
+    title = f"Rate of {what}, with {percent(confidence, math.floor)} bounds"
+    return _svg(title, high, parts), len(shown)
+
+
+def time_chart(rows: Iterable[Row], by: Sequence[str]) -> tuple[str, int]:
+    """Bugs that a test knows after so many seconds, on average over the jobs of a group; and how many groups."""
+    found: dict[tuple[str, ...], tuple[int, list[float]]] = {}
+    end = 0.0
+    for row in rows:
+        if row.result is not None:
+            names = tuple(str(getattr(row, name)) for name in by)
+            jobs, times = found.get(names, (0, []))
+            # Of a job with very many bugs only some have their times: each stands for several.
+            step = max(1, round(row.result.bugs / max(1, len(row.result.bug_seconds))))
+            found[names] = jobs + 1, times + list(row.result.bug_seconds) * step
+            end = max(end, row.result.seconds)
+    curves = {names: (jobs, sorted(times)) for names, (jobs, times) in found.items()}
+    most = max([len(times) / jobs for jobs, times in curves.values()], default=0.0) or 1.0
+    ordered = sorted(curves.items(), key=lambda item: -len(item[1][1]) / item[1][0])[:_MOST_CURVES]
+    high = _TOP + _HIGH + _BOTTOM + 20 * len(ordered)
+    bottom, wide = _TOP + _HIGH, _WIDTH - 60 - 20
+    parts: list[Html] = [
+        element("path", d=f"M60 {_TOP}V{bottom}H{60 + wide}", class_="grid curve"),
+        _text(54, _TOP + 8, f"{most:.1f}", anchor="end", class_="faint"),
+        _text(54, bottom, "0", anchor="end", class_="faint"),
+        _text(60, bottom + 18, "0 s", class_="faint"),
+        _text(60 + wide, bottom + 18, f"{end:.1f} s", anchor="end", class_="faint"),
+    ]
+    for at, (names, (jobs, times)) in enumerate(ordered):
+        colour = _COLOURS[at]
+        path = _steps(
+            times, jobs, lambda t: 60 + wide * t / (end or 1.0), lambda n: bottom - _HIGH * n / most
+        )
+        parts += [
+            element("path", d=f"{path}H{_px(60 + wide)}", class_="curve", stroke=colour),
+            element("rect", x=60, y=bottom + 30 + 20 * at, width=12, height=12, fill=colour),
+            _text(
+                80, bottom + 41 + 20 * at, f"{shorten(_name(names), 80)}: {len(times) / jobs:.1f} bugs a job"
+            ),
+        ]
+    return _svg("Bugs that a test knows after so many seconds, mean over jobs", high, parts), len(ordered)
+
+
+def _steps(
+    times: Sequence[float], jobs: int, x: Callable[[float], float], y: Callable[[float], float]
+) -> str:
+    """A stair that rises with every bug."""
+    path = [f"M{_px(x(0.0))} {_px(y(0.0))}"]
+    every = math.ceil(len(times) / _MOST_STEPS) or 1
+    for known, at in enumerate(times, start=1):
+        if known % every == 0 or known == len(times):
+            path.append(f"H{_px(x(at))}V{_px(y(known / jobs))}")
+    return "".join(path)
+
+
+def _svg(title: str, high: int, parts: Sequence[Html]) -> str:
+    return element(
+        "svg",
+        element("style", Html(_STYLE)),
+        element("rect", width=_WIDTH, height=high, class_="back"),
+        _text(16, 22, title, class_="title"),
+        *parts,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {_WIDTH} {high}",
+        width=_WIDTH,
+        height=high,
+        role="img",
+        aria_label=title,
+    )
+
+
+def _name(names: Sequence[str]) -> str:
+    return " · ".join(names) or "all jobs"
+
+
+def _px(value: float) -> str:
+    return f"{value:.1f}"
+
+
+def _text(x: float, y: float, text: str, *, anchor: str = "start", class_: str | None = None) -> Html:
+    return element("text", text, x=_px(x), y=_px(y), text_anchor=anchor, class_=class_)

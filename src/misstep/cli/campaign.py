@@ -1,0 +1,180 @@
+"""`misstep campaign`: many tests that survive whatever happens to them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import App, Parameter
+from cyclopts.validators import Number
+
+from misstep.cli.exit_codes import ExitCode
+from misstep.cli.options import Json, Quiet
+from misstep.cli.output import emit_json, note, say
+from misstep.reports.status import StatusLine
+
+if TYPE_CHECKING:
+    from misstep.campaign.coordinator import Coordinator, Progress
+    from misstep.campaign.database import Database
+    from misstep.campaign.engine import Engine
+
+campaign = App(name="campaign", help="Many tests: tasks x policies x configurations x seeds; resumable.")
+campaign.command("misstep.cli.campaign_views:status", name="status")
+campaign.command("misstep.cli.campaign_views:table", name="table")
+campaign.command("misstep.cli.campaign_views:plot", name="plot")
+campaign.command("misstep.cli.campaign_views:export", name="export")
+
+
+@campaign.default
+def run(
+    file: Annotated[Path, Parameter(help="A TOML file that says what is tested (docs/campaigns.md).")],
+    /,
+    *,
+    engine: Annotated[
+        Literal["local", "ray"],
+        Parameter(help="`local`: processes of this machine. `ray`: one machine or many, by Ray."),
+    ] = "local",
+    jobs: Annotated[
+        int | None,
+        Parameter(
+            validator=Number(gte=1, lt=10_000),
+            help="How many jobs run at the same time; by default one a core, with Ray one a core of all machines.",
+        ),
+    ] = None,
+    address: Annotated[
+        str | None,
+        Parameter(help="Of a Ray cluster: `auto`, or HOST:PORT; by default Ray is started on this machine."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        Parameter(help="Directory of the database and the records; by default NAME-runs beside NAME.toml."),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        Parameter(negative="", show_default=False, help="Say what would be done and how long it may take."),
+    ] = False,
+    retry_failed: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Try failed jobs again, from their beginning.")
+    ] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
+    """Run what is left of a campaign: all of it at first, nothing when all is done.
+
+    The same command goes on after Ctrl-C, a crash or a power failure; finished jobs are never repeated, and a
+    line that is added to the file adds its jobs. `status`, `table`, `plot` and `export` may be used meanwhile.
+
+    Example: misstep campaign nightly.toml --jobs 2
+    """
+    from misstep.campaign.coordinator import Coordinator, open_campaign
+    from misstep.campaign.plan import read_plan
+
+    plan = read_plan(file, out=out)
+    if dry_run:
+        from misstep.campaign.database import NAME, Database
+
+        would = Coordinator(plan, Database.in_memory(plan.out / NAME), retry=retry_failed)
+        return _dry_run(would, jobs or _cores(), json=json)
+    with open_campaign(plan.out) as database:
+        coordinator = Coordinator(plan, database, retry=retry_failed)
+        coordinator.prepare()
+        made = _engine(engine, jobs, address)
+        try:
+            _run(coordinator, made, quiet=quiet or json)
+        finally:
+            made.close()
+        return _sum_up(coordinator, json=json)
+
+
+def _cores() -> int:
+    import os
+
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _engine(name: str, jobs: int | None, address: str | None) -> "Engine":
+    from misstep.errors import InputError
+
+    if name == "ray":
+        from misstep.campaign.ray_engine import RayEngine
+
+        return RayEngine(jobs, address=address)
+    if address is not None:
+        raise InputError(f"--address {address} is of a Ray cluster; add --engine ray")
+    from misstep.campaign.local import LocalEngine
+
+    return LocalEngine(jobs or _cores())
+
+
+def _run(coordinator: "Coordinator", engine: "Engine", *, quiet: bool) -> None:
+    from misstep.campaign.words import progress_words
+
+    with StatusLine("starting", quiet=quiet) as status:
+
+        def tell(progress: "Progress") -> None:
+            status.show(progress_words(progress))
+
+        coordinator.tell = tell
+        coordinator.run(engine)
+
+
+def _dry_run(coordinator: "Coordinator", slots: int, *, json: bool) -> int:
+    from misstep.campaign.cost import Costs
+    from misstep.campaign.words import duration, prediction_words
+
+    asked, new = coordinator.prepare()
+    counts = coordinator.database.counts()
+    costs = Costs.of(coordinator.database)
+    left, most = costs.left(coordinator.database), costs.most(coordinator.database)
+    if json:
+        emit_json(
+            _counts_json(coordinator.database)
+            | {
+                "new": new,
+                "predicted_seconds": None if left is None else left / slots,
+                "most_seconds": None if most is None else most / slots,
+                "out": str(coordinator.plan.out),
+            }
+        )
+        return ExitCode.NOTHING_FOUND
+    open_jobs = counts["waiting"] + counts["running"]
+    say(
+        f"jobs      {asked}: {counts['done']} done, {counts['failed']} failed, {open_jobs} to run ({new} new)",
+        f"time      {prediction_words(left, slots, costs.jobs)}",
+        hang=10,
+    )
+    if most is not None:
+        say(f"at most   {duration(most / slots)}, if every job uses up its `seconds`", hang=10)
+    say(f"out       {coordinator.plan.out}", hang=10)
+    return ExitCode.NOTHING_FOUND
+
+
+def _counts_json(database: "Database") -> dict[str, object]:
+    counts = database.counts()
+    return {
+        "jobs": sum(counts.values()),
+        "done": counts["done"],
+        "failed": counts["failed"],
+        "left": counts["waiting"] + counts["running"],
+        "bugs": database.bugs(),
+    }
+
+
+def _sum_up(coordinator: "Coordinator", *, json: bool) -> int:
+    from misstep.campaign.groups import BY, grouped, totals
+    from misstep.campaign.words import failure_lines, group_table
+    from misstep.reports.text import screen_width
+
+    database = coordinator.database
+    counts = database.counts()
+    if json:
+        emit_json(_counts_json(database) | {"out": str(coordinator.plan.out)})
+    else:
+        say(*group_table(grouped(database.rows(), BY), BY, width=screen_width()), "")
+        say(*failure_lines(database.rows()), hang=10)
+        say(f"{counts['done']} of {sum(counts.values())} jobs done; all of it is in {coordinator.plan.out}")
+        note(f"Look closer: misstep campaign table {coordinator.plan.file}", quiet=False)
+    total = totals(database.rows())
+    if total.bugs or total.unsafe_runs:
+        return ExitCode.BUGS_FOUND
+    if total.tested + total.runs - total.unanswered > 0:
+        return ExitCode.NOTHING_FOUND
+    return ExitCode.USAGE if counts["failed"] else ExitCode.NOTHING_TESTED
