@@ -83,6 +83,8 @@ class Oracle(Protocol[CaseT_contra]):
     It may also have `learn(claim)` to make use of what others claim, and needs `restore(case)` where it keeps
     notes: it brings them to where answering about the case left them. One with `is_anytime = True` spends
     `lab.scale` of its usual effort and is asked again in later rounds; others are asked once about a state.
+    One with `works_ahead = True` promises that it keeps no notes, never asks the policy, and does its heavy
+    work in `lab.work`: with several jobs, other threads have copies of it at work on coming cases.
     """
 
     def claims(self, case: CaseT_contra, /) -> Iterable[Claim[Any]]:
@@ -184,6 +186,7 @@ class _Yield:
         return (self.settled + 1) / (self.effort + 1)
 
 
+_UNASKED = _Yield()
 # What oracles spend in the first round, as a share of their usual effort.
 _FIRST_SCALE = 1 / 16
 # An oracle that has spent so much in a round and settled nothing is not asked again before the next one. That
@@ -210,8 +213,8 @@ class Panel(Generic[StateT, CaseT]):
         self.lab = lab
         lab.turn = lab.budget
         self.objective = objective
-        self._keep_going = gap
-        self._oracles = list(oracles)
+        self.keeps_going = gap
+        self.oracles = list(oracles)
         self._anytime = [n for n, (_, one) in enumerate(oracles) if getattr(one, "is_anytime", False)]
         self._yields: dict[tuple[int, str], _Yield] = {}
         learners: list[Any] = [oracle for _, oracle in oracles if hasattr(oracle, "learn")]
@@ -247,16 +250,16 @@ class Panel(Generic[StateT, CaseT]):
             nonlocal judgement, seen
             judgement, seen = judge(case.cost, known.bound, objective=self.objective), known.bound
             return judgement.verdict is not Verdict.UNKNOWN and (
-                not self._keep_going or judgement.gap.lo == judgement.gap.hi
+                not self.keeps_going or judgement.gap.lo == judgement.gap.hi
             )
 
-        for number in self._order(case) if lab.round else range(len(self._oracles)):
+        for number in self._order(case) if lab.round else range(len(self.oracles)):
             is_settled = judgement.verdict is not Verdict.UNKNOWN and (
-                not self._keep_going or judgement.gap.lo == judgement.gap.hi
+                not self.keeps_going or judgement.gap.lo == judgement.gap.hi
             )
             if is_settled or lab.turn.is_over:
                 break
-            name, oracle = self._oracles[number]
+            name, oracle = self.oracles[number]
             restore, before = getattr(oracle, "restore", None), lab.effort
             lab.consult(
                 f"{case.id} {number} {name} {lab.round}",
@@ -278,17 +281,34 @@ class Panel(Generic[StateT, CaseT]):
 
     def _order(self, case: CaseT) -> Iterable[int]:
         """The oracles that are asked about a case in a later round, by their places."""
-        known = [(self._yield(number, case), number) for number in self._anytime]
+        sort = case.run.outcome
+        known = [(self._yields.get((number, sort), _UNASKED), number) for number in self._anytime]
         worth = [(-each.rate, number) for each, number in known if each.in_vain < _IN_VAIN]
         return [number for _, number in sorted(worth)]
 
-    def _yield(self, number: int, case: CaseT) -> _Yield:
-        """Cases that end alike are alike: what finds plans is of use where the policy has none."""
-        return self._yields.setdefault((number, case.run.outcome), _Yield())
-
     def _count(self, number: int, case: CaseT, effort: float, judgement: Judgement) -> None:
         is_settled = judgement.verdict is not Verdict.UNKNOWN
-        each = self._yield(number, case)
+        # Cases that end alike are alike: what finds plans is of use where the policy has none.
+        each = self._yields.setdefault((number, case.run.outcome), _Yield())
         each.effort += effort
         each.settled += is_settled
         each.in_vain = 0.0 if is_settled else each.in_vain + effort
+
+
+class GuessPanel(Panel[StateT, CaseT]):
+    """The same oracles on another lab, asked as `main` would ask them just now; nothing is counted."""
+
+    def __init__(
+        self,
+        main: Panel[StateT, CaseT],
+        lab: Knowledge[StateT],
+        oracles: Sequence[tuple[str, Oracle[CaseT]]],
+    ) -> None:
+        super().__init__(lab, oracles, objective=main.objective, gap=main.keeps_going)
+        self._main = main
+
+    def _order(self, case: CaseT) -> Iterable[int]:
+        return self._main._order(case)
+
+    def _count(self, number: int, case: CaseT, effort: float, judgement: Judgement) -> None:
+        """What counts is what the other one is told."""

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from misstep import __version__
+from misstep.ahead import Ahead
 from misstep.bench import set_up
 from misstep.budget import Budget, StopFlag
 from misstep.config import Config
@@ -51,6 +52,8 @@ class Session:
     record: Record = field(default_factory=Record.in_memory)
     resume: bool = False
     stop: StopFlag | None = None
+    jobs: int = 1
+    """Threads that work on coming cases of a task; the result is the same, whatever their number."""
     tally: Tally = field(default_factory=Tally)
     _begin: float = 0.0
     _translate_seconds: float = 0.0
@@ -59,6 +62,7 @@ class Session:
     _replay: str | None = None
     _host: Host | None = None
     """The process that the policy lives in, where it has one of its own; it ends with the test."""
+    _helpers: Ahead | None = None
     _told: list[Event] = field(default_factory=list)
     _open: dict[Any, AnyCase] = field(default_factory=dict)
     """Cases about which more is to be found out, by state."""
@@ -85,19 +89,36 @@ class Session:
             self._end(subject, clock)
             raise
         except BaseException:
+            self._dismiss(subject)
             if self._host is not None:
                 self._host.close()
             raise
+        self._dismiss(subject)
         if budget.over is not None:
             subject.lab.limits_hit.add(budget.over)
         yield self._end(subject, clock)
 
     def _end(self, subject: Subject[Any], clock: Clock) -> Event:
         """Sums up; then nobody needs the policy any more."""
+        self._dismiss(subject)
         event = self._recorded(self._finished(subject, clock))
         if self._host is not None:
             self._host.close()
         return event
+
+    def _dismiss(self, subject: Subject[Any]) -> None:
+        """Ends the helpers; what they would have done is done here."""
+        if self._helpers is not None:
+            subject.lab.helpers = None
+            self._helpers.close()
+            self._helpers = None
+
+    def _is_over(self, subject: Subject[Any]) -> bool:
+        """Whether the budget is spent; memory that helpers take does not count."""
+        budget = subject.lab.budget
+        if self._helpers is not None and budget.over == "memory":
+            self._dismiss(subject)
+        return budget.is_over
 
     def open(self, budget: Budget) -> Subject[Any]:
         """Loads what is tested and begins the record."""
@@ -130,7 +151,7 @@ class Session:
         size = subject.size
         while (case := next(cases, None)) is not None:
             yield from self._tell()
-            if subject.lab.budget.is_over and self.tally.judged:
+            if self._is_over(subject) and self.tally.judged:
                 break
             yield from self._test(subject, case, clock, among=size - len(self.tally.judged))
         yield from self._tell()
@@ -143,15 +164,17 @@ class Session:
         repeats all rounds that it had before.
         """
         lab, panel, number = subject.lab, subject.panel, 0
-        while self._open and not lab.budget.is_over:
+        while self._open and not self._is_over(subject):
             # What a stopped test found out beyond the usual effort is looked at again.
             is_extended = self.config.seconds is not None or len(self.record.answers) > 0
             number += 1
             if not panel.begin_round(number, is_extended=is_extended):
                 break
             cases = list(self._open.values())
+            if self._helpers is not None:
+                self._helpers.expect_again(cases, bugs=self._bugs)
             for at, case in enumerate(cases):
-                if case.state in self._open and not lab.budget.is_over:
+                if case.state in self._open and not self._is_over(subject):
                     yield from self._test(subject, case, clock, among=len(cases) - at)
         for case in list(self._open.values()):
             if self.tally.judged[case.id].best != lab.best(case.state):
@@ -159,10 +182,14 @@ class Session:
 
     def _test(self, subject: Subject[Any], case: AnyCase, clock: Clock, *, among: int) -> Iterator[Event]:
         """Asks the oracles about a case, one of so many that share the time that is left."""
+        if self._helpers is not None:
+            self._helpers.begin(case.id)
         begin, policy = time.perf_counter(), subject.meter.policy_seconds
         judgement, known = subject.panel.test(case, among=among)
         event = self._judge(subject, case, judgement, known) if self._is_news(case, judgement) else None
         clock.oracle += time.perf_counter() - begin - (subject.meter.policy_seconds - policy)
+        if self._helpers is not None:
+            self._helpers.end(case.id)
         if event is None:
             self.record.keep(subject.lab.take_answers())
         else:
@@ -294,7 +321,7 @@ class Session:
             seed=config.seed,
             memory=self.record,
         )
-        return TaskSubject(
+        subject = TaskSubject(
             lab=lab,
             policy=bench.policy,
             pool=bench.pool(budget.part(share=share), known=known),
@@ -309,6 +336,13 @@ class Session:
             keep=PoolKeeper(partial(self.record.store.append, POOL), already=len(known)).keep,
             keep_evidence=self.record.evidence,
         )
+        if self.jobs > 1:
+            spare = None if config.memory_mb is None else config.memory_mb / 2
+            spending = Budget(seconds=budget.seconds_left, growth_mb=spare, stop=StopFlag())
+            lab.helpers = subject.helpers = self._helpers = Ahead(
+                lab, subject.panel, bench.oracles, jobs=self.jobs, budget=spending, faults=config.faults
+            )
+        return subject
 
     def begin_record(self, digests: dict[str, str], files: dict[str, str], **changes: Any) -> None:
         """Writes what is tested, or makes sure that it is what the record to be resumed is about."""
