@@ -140,7 +140,8 @@ class CheckOptions:
             group=_CHECKS,
             validator=Number(gte=1, lte=_MOST_JOBS),
             show_default=lambda _: "1",
-            help="So many problems at the same time; the results are the same.",
+            help="So many problems at the same time; with one problem, threads that work on coming states. The results "
+            "are the same, unless --seconds or --memory-mb ends them.",
         ),
     ] = None
     fail_on: Annotated[

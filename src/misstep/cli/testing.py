@@ -32,7 +32,8 @@ def run_suite(
     """Tests all problems, shows them, and returns the exit code."""
     configs = expand(config, problems)
     many = len(configs) > 1
-    suite = Suite(configs, out, resume, jobs=min(check.jobs, len(configs)))
+    side_by_side = min(check.jobs, len(configs))
+    suite = Suite(configs, out, resume, jobs=side_by_side, jobs_each=check.jobs // side_by_side)
     reports: list[Report] = []
     interrupted = False
     known = None if check.corpus is None else KnownBugs(check.corpus, config, silent=json)
