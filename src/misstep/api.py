@@ -36,10 +36,11 @@ def test(
     `options` are the fields of `misstep.Config`: `pool=100`, `seed=0`, `seconds=None`, `oracle=...`,
     `bias=...`, `fuzzer=...`, `objective=...`; the last four may be texts or parts. With `out` the record is
     a directory; else it is kept in memory, and `report.save(directory)` writes it. `jobs` threads work on
-    coming states of a task; the result is the same, whatever their number.
+    coming states of a task; the result is the same, whatever their number. `on_event` is called with every
+    event, and about once a second with a `misstep.Progress`: how the test goes, in numbers.
     """
     session = make_session(task, policy, **options)
-    session.jobs = jobs
+    session.jobs, session.progress_seconds = jobs, None if on_event is None else 1.0
     if out is not None:
         session.record = Record.create(Path(out))
     try:

@@ -1,5 +1,6 @@
 """Oracles: parts that tighten the bounds on a test state, alone or one after the other. They never decide."""
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -9,6 +10,7 @@ from misstep._core import Run, State
 from misstep.bound import Bound
 from misstep.claim import Claim, StateT, plan_claim
 from misstep.errors import InputError, PartError
+from misstep.events import OracleUse
 from misstep.judge import Judgement, Objective, Verdict, judge
 from misstep.lab import Knowledge, Known, Lab
 from misstep.plugins import blaming, make_part, part_label, require
@@ -217,6 +219,8 @@ class Panel(Generic[StateT, CaseT]):
         self.oracles = list(oracles)
         self._anytime = [n for n, (_, one) in enumerate(oracles) if getattr(one, "is_anytime", False)]
         self._yields: dict[tuple[int, str], _Yield] = {}
+        self._asked, self._settled = [0] * len(oracles), [0] * len(oracles)
+        self._seconds = [0.0] * len(oracles)
         learners: list[Any] = [oracle for _, oracle in oracles if hasattr(oracle, "learn")]
         lab.learners += learners
         if self._anytime:
@@ -260,7 +264,7 @@ class Panel(Generic[StateT, CaseT]):
             if is_settled or lab.turn.is_over:
                 break
             name, oracle = self.oracles[number]
-            restore, before = getattr(oracle, "restore", None), lab.effort
+            restore, before, begin = getattr(oracle, "restore", None), lab.effort, time.perf_counter()
             lab.consult(
                 f"{case.id} {number} {name} {lab.round}",
                 partial(oracle.claims, case),
@@ -271,9 +275,20 @@ class Panel(Generic[StateT, CaseT]):
             )
             if known.bound is not seen:  # an oracle may have spoken to the lab without yielding a claim
                 judgement, seen = judge(case.cost, known.bound, objective=self.objective), known.bound
+            self._seconds[number] += time.perf_counter() - begin  # for people: nothing depends on it
+            self._asked[number] += 1
+            self._settled[number] += judgement.verdict is not Verdict.UNKNOWN
             if number in self._anytime:
                 self._count(number, case, lab.effort - before, judgement)
         return judgement, known
+
+    def uses(self) -> tuple[OracleUse, ...]:
+        """What asking each oracle has brought so far."""
+        counts = zip(self.oracles, self._asked, self._settled, self._seconds, strict=True)
+        return tuple(
+            OracleUse(name=name, asked=asked, settled=settled, seconds=round(seconds, 6))
+            for (name, _), asked, settled, seconds in counts
+        )
 
     def judge(self, case: CaseT) -> Judgement:
         """What follows from all that is known by now."""

@@ -6,6 +6,7 @@ Everything that an event reports is in the record before the event is seen.
 """
 
 import hashlib
+import os
 import signal
 import time
 from collections.abc import Iterator, Mapping
@@ -19,7 +20,7 @@ from misstep.bench import set_up
 from misstep.budget import Budget, StopFlag
 from misstep.config import Config
 from misstep.errors import LimitReached, MisstepError
-from misstep.events import Event, Finished, Judged, PoolGrown, Started, Warned
+from misstep.events import Event, Finished, Judged, PoolGrown, Progress, Started, Warned
 from misstep.isolation.host import Host
 from misstep.judge import Judgement, Verdict
 from misstep.lab import Known, Lab
@@ -29,6 +30,7 @@ from misstep.pool import PoolEntry
 from misstep.record.pool_file import PoolKeeper, read_entries
 from misstep.record.record import DOMAIN, POOL, PROBLEM, TASK, Record
 from misstep.subject import Clock, Finding, Subject
+from misstep.support.census import own_bytes
 from misstep.tally import Tally
 from misstep.task import Task
 from misstep.task_subject import TaskSubject
@@ -54,6 +56,8 @@ class Session:
     stop: StopFlag | None = None
     jobs: int = 1
     """Threads that work on coming cases of a task; the result is the same, whatever their number."""
+    progress_seconds: float | None = None
+    """So often it is told how the test goes; None where nobody wants to know."""
     tally: Tally = field(default_factory=Tally)
     _begin: float = 0.0
     _translate_seconds: float = 0.0
@@ -63,6 +67,8 @@ class Session:
     _host: Host | None = None
     """The process that the policy lives in, where it has one of its own; it ends with the test."""
     _helpers: Ahead | None = None
+    _progress_at: float = 0.0
+    _round_size: int = 0
     _told: list[Event] = field(default_factory=list)
     _open: dict[Any, AnyCase] = field(default_factory=dict)
     """Cases about which more is to be found out, by state."""
@@ -171,6 +177,7 @@ class Session:
             if not panel.begin_round(number, is_extended=is_extended):
                 break
             cases = list(self._open.values())
+            self._round_size = len(cases)
             if self._helpers is not None:
                 self._helpers.expect_again(cases, bugs=self._bugs)
             for at, case in enumerate(cases):
@@ -195,6 +202,31 @@ class Session:
         else:
             yield event
         yield from self._judge_again(subject)
+        if (
+            self.progress_seconds is not None
+            and time.perf_counter() - self._progress_at > self.progress_seconds
+        ):
+            self._progress_at = time.perf_counter()
+            yield self._progress(subject, left=among - 1)
+
+    def _progress(self, subject: Subject[Any], *, left: int) -> Progress:
+        """How the test goes; so many cases are left of this round."""
+        counts, kinds, lab = self.tally.counts(), self.tally.kinds, subject.lab
+        size = self._round_size if lab.round else subject.size
+        return Progress(
+            **{name: counts[name] for name in ("pool", "tested", "bugs", "cleared", "unknown")},
+            kinds=len(kinds),
+            last_kind_at=max(kinds.values(), default=None),
+            round=lab.round,
+            done=max(0, size - left),
+            size=size,
+            asked=getattr(subject.meter, "states_asked", None),
+            policy_seconds=subject.meter.policy_seconds,
+            oracles=subject.panel.uses(),
+            memory_mb=round(own_bytes(os.getpid()) / 2**20, 1),
+            seconds_left=lab.budget.seconds_left,
+            at=self._now(),
+        )
 
     def _is_news(self, case: AnyCase, judgement: Judgement) -> bool:
         """Whether more can be said of a case than was said last; tighter bounds alone are told at the end."""

@@ -144,6 +144,14 @@ class CheckOptions:
             "are the same, unless --seconds or --memory-mb ends them.",
         ),
     ] = None
+    live: Annotated[
+        bool | None,
+        Parameter(
+            group=_CHECKS,
+            show_default=False,
+            help="In a terminal, a few lines show how the test goes; --no-live is for one line.",
+        ),
+    ] = None
     fail_on: Annotated[
         list[str] | None,
         Parameter(
@@ -174,6 +182,7 @@ class Check:
     """What is done around the tests of one command."""
 
     jobs: int = 1
+    live: bool = True
     rules: Rules | None = None
     """None where every bug is too much."""
     junit: Path | None = None
@@ -196,6 +205,7 @@ def make_check(options: CheckOptions, *, file: Path | None) -> Check:
         raise InputError(f"{source}: option `jobs` is {jobs!r}; it must be a number from 1 to {_MOST_JOBS}")
     return Check(
         jobs=jobs,
+        live=options.live is not False,
         rules=Rules.of(options.fail_on or (), rules) if rules or options.fail_on else None,
         junit=options.junit or _path(table, "junit"),
         corpus=options.corpus or _path(table, "corpus"),
