@@ -11,8 +11,9 @@ import math
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Container, Hashable, Iterable, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, TypeVar, cast
 
 from misstep._core import Abstraction, Run, SearchResult, State
@@ -67,6 +68,16 @@ class _Coming:
     """Whether it is one already, and its fault looked for."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Preparation:
+    """Something that all cases of a round need."""
+
+    number: int
+    """Among all that is prepared."""
+    round: int
+    scale: float
+
+
 class Ahead:
     """Helpers of one test. `take` is for the thread that tests; `close` ends them all."""
 
@@ -89,6 +100,7 @@ class Ahead:
         """Errors of helpers. Where they mean anything, the test itself comes upon them."""
         self._shelf: dict[Hashable, _Work] = {}
         self._coming: deque[_Coming] = deque()
+        self._preparations: deque[_Preparation] = deque()
         self._places: dict[int, int] = {}
         """Of all cases that were expected in this round."""
         self._place, self._size = 0, 0
@@ -107,6 +119,7 @@ class Ahead:
     def expect_again(self, cases: Sequence[Any], *, bugs: Container[int]) -> None:
         """Another round begins, with these cases; `bugs` are known to be bugs already."""
         with self._changed:
+            self._preparations.clear()
             self._coming.clear()
             self._shelf.clear()
             self._places.clear()
@@ -120,6 +133,9 @@ class Ahead:
         lab = self.lab
         with self._changed:
             self._size = size
+            if not self._places:
+                things = sum(1 for _ in _preparations(self.panel.oracles))
+                self._preparations.extend(_Preparation(n, lab.round, lab.scale) for n in range(things))
             for each in cases:
                 entry, run, case = (each.entry, each.run, each) if isinstance(each, Case) else (*each, None)
                 place = self._places[entry.id] = len(self._places)
@@ -150,6 +166,7 @@ class Ahead:
         stop.set()
         with self._changed:
             self._is_closed = True
+            self._preparations.clear()
             self._coming.clear()
             self._shelf.clear()
             self._changed.notify_all()
@@ -170,11 +187,11 @@ class Ahead:
         self.used += 1
         return cast(T, work.result)
 
-    def take_ahead(self, coming: _Coming, key: Hashable, make: Callable[[], T], /, *, is_fixed: bool) -> T:
-        """The same for a helper; ends it where the case was begun meanwhile."""
-        if self._is_closed or coming.place < self._place:
+    def take_ahead(self, key: Hashable, make: Callable[[], T], /, *, place: float, owner: int | None) -> T:
+        """The same for a helper who is at a case of this place; ends it where that was begun meanwhile."""
+        if self._is_closed or place < self._place:
             raise _InVain
-        work, is_mine = self._claim(key, None if is_fixed else coming.entry.id)
+        work, is_mine = self._claim(key, owner)
         if is_mine:
             return self._do(key, work, make, keep=True)
         while not work.done.wait(_LOOK_SECONDS):
@@ -184,10 +201,12 @@ class Ahead:
             raise _InVain
         return cast(T, work.result)
 
-    def next(self) -> _Coming | None:
-        """The next case to play through; waits for one. None where there will be no more."""
+    def next(self) -> _Coming | _Preparation | None:
+        """The next thing to do; waits for one. None where there will be no more."""
         with self._changed:
             while not self._is_closed:
+                if self._preparations and not self._is_recalling:
+                    return self._preparations.popleft()
                 is_near = self._coming and self._coming[0].place < self._place + _WINDOW * self.jobs
                 if is_near and not self._is_recalling:
                     return self._coming.popleft()
@@ -300,6 +319,13 @@ class _Silent:
         return ()
 
 
+def _preparations(oracles: Iterable[tuple[str, object]]) -> Iterator[Callable[[], object]]:
+    """What oracles need for all cases of a round."""
+    for _, oracle in oracles:
+        if (prepare := getattr(oracle, "prepare", None)) is not None:
+            yield from prepare()
+
+
 class _Helper:
     """One thread with its lab, its oracles and its panel."""
 
@@ -330,7 +356,10 @@ class _Helper:
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
         while (coming := self.ahead.next()) is not None:
             try:
-                self._play(coming)
+                if isinstance(coming, _Coming):
+                    self._play(coming)
+                else:
+                    self._prepare(coming)
             except _InVain:
                 continue
             except Exception as error:
@@ -338,8 +367,16 @@ class _Helper:
 
     def take(self, key: Hashable, make: Callable[[], T], /, *, is_fixed: bool = False) -> T:
         """The result of the work, for the case that is played through."""
-        assert self.coming is not None
-        return self.ahead.take_ahead(self.coming, key, make, is_fixed=is_fixed)
+        coming = self.coming
+        place = math.inf if coming is None else coming.place
+        owner = None if coming is None or is_fixed else coming.entry.id
+        return self.ahead.take_ahead(key, make, place=place, owner=owner)
+
+    def _prepare(self, thing: _Preparation) -> None:
+        self.coming, lab = None, self.lab
+        lab.round, lab.scale = thing.round, thing.scale
+        make = next(islice(_preparations(self.panel.oracles), thing.number, None))
+        make()
 
     def _play(self, coming: _Coming) -> None:
         self.coming, lab = coming, self.lab

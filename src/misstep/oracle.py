@@ -86,7 +86,8 @@ class Oracle(Protocol[CaseT_contra]):
     notes: it brings them to where answering about the case left them. One with `is_anytime = True` spends
     `lab.scale` of its usual effort and is asked again in later rounds; others are asked once about a state.
     One with `works_ahead = True` promises that it keeps no notes, never asks the policy, and does its heavy
-    work in `lab.work`: with several jobs, other threads have copies of it at work on coming cases.
+    work in `lab.work`: with several jobs, other threads have copies of it at work on coming cases. It may have
+    `prepare()`: functions that make what all cases of a round need, by `lab.shared(..., is_fixed=True)`.
     """
 
     def claims(self, case: CaseT_contra, /) -> Iterable[Claim[Any]]:

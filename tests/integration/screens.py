@@ -118,8 +118,7 @@ def drawn(raw: str, columns: int) -> tuple[str, bool]:
         if command == "K":
             assert parameters == "2"
             lines[row] = []
-        elif command == "J":
-            assert not parameters
+        elif command == "J" and not parameters:
             lines[row] = lines[row][:column]
             del lines[row + 1 :]
         elif command == "A":

@@ -14,7 +14,13 @@ from tests.integration.cli import command
 
 DOCS = Path(__file__).parents[2] / "docs"
 # Each with its blocks in Python and for the console, at least.
-GUIDES = {"write-an-oracle.md": (4, 1), "statistics.md": (2, 0), "ci.md": (1, 3), "report.md": (1, 1)}
+GUIDES = {
+    "write-an-oracle.md": (4, 1),
+    "statistics.md": (2, 0),
+    "ci.md": (1, 3),
+    "report.md": (1, 1),
+    "live.md": (1, 1),
+}
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _FILE = re.compile(r"# (\w+\.\w+)\n")
 

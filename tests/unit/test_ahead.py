@@ -96,7 +96,8 @@ def test_other_peoples_policies_are_asked_by_one_thread(helpers: list[Ahead]) ->
 
     def policy(state: misstep.State) -> misstep.Action | None:
         threads.append(threading.current_thread().name)
-        return min(state.task.applicable(state), key=str, default=None)
+        task = loaded(*FERRY)
+        return min(task.applicable(state), key=str, default=None)
 
     alone = outcome(FERRY, misstep.per_state(policy), 1, pool=12)
     threads.clear()
@@ -145,8 +146,8 @@ def test_none_is_left_after_ctrl_c() -> None:
     with pytest.raises(KeyboardInterrupt):
         for event in session.events():
             if isinstance(event, Judged) and event.id == 5:
-                session._helpers.expect = _interrupt  # type: ignore[union-attr, method-assign]
-                session._helpers.begin = _interrupt  # type: ignore[union-attr, method-assign]
+                session._helpers.expect = _interrupt  # type: ignore[method-assign]
+                session._helpers.begin = _interrupt  # type: ignore[method-assign]
     assert are_none_left()
     assert session.tally.finished is not None and "interrupted" in session.tally.finished.limits_hit
 
@@ -189,38 +190,32 @@ def shelf() -> Ahead:
 
 
 def test_what_a_helper_is_at_is_waited_for(shelf: Ahead) -> None:
-    begun, coming = threading.Event(), _coming(shelf)
+    begun = threading.Event()
 
     def slow() -> str:
         begun.set()
         time.sleep(0.2)
         return "by the helper"
 
-    helper = threading.Thread(target=lambda: shelf.take_ahead(coming, "key", slow, is_fixed=False))
+    helper = threading.Thread(target=lambda: shelf.take_ahead("key", slow, place=0, owner=7))
     helper.start()
     begun.wait()
     assert shelf.take("key", lambda: "by the test") == "by the helper"
     helper.join()
-    shelf.end(coming.entry.id)
+    shelf.end(7)
     assert shelf.take("key", lambda: "by the test") == "by the test"
 
 
 @pytest.mark.parametrize("limit", ["memory", "stopped"])
 def test_work_that_was_cut_short_is_done_again(shelf: Ahead, limit: str) -> None:
     whole = _Result(None)
-    shelf.take_ahead(_coming(shelf), "key", lambda: _Result(limit), is_fixed=False)
+    shelf.take_ahead("key", lambda: _Result(limit), place=0, owner=7)
     assert shelf.take("key", lambda: whole) is whole
 
 
 def test_a_helper_leaves_a_case_that_is_tested(shelf: Ahead) -> None:
-    coming = _coming(shelf)
-    shelf._places[coming.entry.id] = coming.place
-    shelf.begin(coming.entry.id)
+    shelf._places[7] = 0
+    shelf.begin(7)
     with pytest.raises(ahead._InVain):
-        shelf.take_ahead(coming, "key", lambda: "in vain", is_fixed=False)
-
-
-def _coming(shelf: Ahead) -> ahead._Coming:
-    start = shelf.lab.task.initial_state
-    entry = misstep.PoolEntry(7, start)
-    return ahead._Coming(0, entry, shelf.lab.run([start])[0], None, 0, 1.0, is_bug=False)
+        shelf.take_ahead("key", lambda: "in vain", place=0, owner=7)
+    assert shelf.take_ahead("key", lambda: "for the next", place=1, owner=8) == "for the next"

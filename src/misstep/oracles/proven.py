@@ -1,7 +1,7 @@
 """`abstraction`, `dead-ends` and `greedy`: bounds with proofs that anybody can check."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -74,6 +74,10 @@ class BoundAbstraction:
             proof = self.lab.prover.looked_up(self.part.build(self.lab, order), case.state)
             if proof is not None:
                 yield _claim(case.state, proof, self.part.name)
+
+    def prepare(self) -> list[Callable[[], object]]:
+        """What all cases of a round need; helpers begin with it, each with one."""
+        return [partial(self.part.build, self.lab, order) for order in ORDERS]
 
     def look_up(self, state: State) -> Claim[State] | None:
         """The largest distance of a state; the abstractions are those of this round."""
