@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from misstep.errors import PartError as PartError
     from misstep.errors import PolicyError as PolicyError
     from misstep.errors import UnsupportedFeature as UnsupportedFeature
+    from misstep.events import Progress as Progress
     from misstep.fuzzer import FuzzContext as FuzzContext
     from misstep.fuzzer import Fuzzer as Fuzzer
     from misstep.judge import Objective as Objective
@@ -90,6 +91,7 @@ _PUBLIC = {
     "PolicyError": "misstep.errors",
     "PolicyGraph": "misstep._core",
     "PoolEntry": "misstep.pool",
+    "Progress": "misstep.events",
     "Record": "misstep.record.record",
     "Report": "misstep.reports.report",
     "Run": "misstep._core",

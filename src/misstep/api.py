@@ -26,6 +26,7 @@ def test(
     *,
     out: str | Path | None = None,
     on_event: Callable[[Event], None] | None = None,
+    jobs: int = 1,
     **options: Any,
 ) -> Report:
     """Tests a policy on a task and returns what was found.
@@ -34,9 +35,12 @@ def test(
     action, an action's name or None for each (`misstep.per_state` makes one from a function of one state).
     `options` are the fields of `misstep.Config`: `pool=100`, `seed=0`, `seconds=None`, `oracle=...`,
     `bias=...`, `fuzzer=...`, `objective=...`; the last four may be texts or parts. With `out` the record is
-    a directory; else it is kept in memory, and `report.save(directory)` writes it.
+    a directory; else it is kept in memory, and `report.save(directory)` writes it. `jobs` threads work on
+    coming states of a task; the result is the same, whatever their number. `on_event` is called with every
+    event, and about once a second with a `misstep.Progress`: how the test goes, in numbers.
     """
     session = make_session(task, policy, **options)
+    session.jobs, session.progress_seconds = jobs, None if on_event is None else 1.0
     if out is not None:
         session.record = Record.create(Path(out))
     try:

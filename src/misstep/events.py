@@ -87,6 +87,11 @@ class Misstep:
         """Whether it is one decision."""
         return self.until is None or self.until == self.step + 1
 
+    @property
+    def schema(self) -> str | None:
+        """The action schema of the decision."""
+        return None if self.action is None else self.action.strip("()").split(" ")[0]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged(Logged):
@@ -113,6 +118,50 @@ class Judged(Logged):
     """The limit of the whole test that ended the work on this state early."""
     effort: float = 0.0
     """Counted work of the oracles since the start, the same on every machine."""
+    at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OracleUse:
+    """What asking one oracle has brought so far."""
+
+    name: str
+    asked: int
+    """How often."""
+    settled: int
+    """Cases about which the judge could decide then."""
+    seconds: float
+    """That the test waited for it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress(Logged):
+    """How a test goes, told about once a second to those who listen. It is never logged."""
+
+    event: str = field(default="progress", init=False)
+    pool: int
+    tested: int
+    bugs: int
+    cleared: int
+    unknown: int
+    kinds: int
+    """Bugs that end alike and err with the same action schema are of one kind."""
+    last_kind_at: float | None
+    """When the first bug of the last new kind was found."""
+    round: int
+    """Of asking the oracles; the first one is 0."""
+    done: int
+    """States of this round that were tested, ..."""
+    size: int
+    """... of so many."""
+    asked: int | None
+    """States that the policy was asked about; None where nobody counts them."""
+    policy_seconds: float
+    oracles: tuple[OracleUse, ...]
+    memory_mb: float
+    """Of this process; 0 where the system does not tell."""
+    seconds_left: float | None
+    """None where the time is not limited."""
     at: float = 0.0
 
 
@@ -166,13 +215,14 @@ class Finished(Logged):
     at: float = 0.0
 
 
-Event: TypeAlias = Started | Warned | PoolGrown | Ran | Judged | Finished
+Event: TypeAlias = Started | Warned | PoolGrown | Ran | Judged | Progress | Finished
 _KINDS: dict[str, type[Any]] = {
     "started": Started,
     "warning": Warned,
     "pool": PoolGrown,
     "run": Ran,
     "judged": Judged,
+    "progress": Progress,
     "finished": Finished,
 }
 TIMES = ("at", "seconds")

@@ -1,8 +1,9 @@
 """Lab: what is known about a policy on its task, and the one door through which claims come in."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from misstep._core import Action, Heuristic, PolicyGraph, Run, SearchResult, State
@@ -54,6 +55,14 @@ class Memory(Protocol):
         ...
 
 
+class Helpers(Protocol):
+    """Threads that do work before it is asked for (ahead.py)."""
+
+    def take(self, key: Hashable, make: Callable[[], T], /, *, is_fixed: bool = False) -> T:
+        """The result of the work, by whoever was first."""
+        ...
+
+
 _NOTHING = Bound()
 
 
@@ -92,6 +101,8 @@ class Knowledge(Generic[StateT]):
     changed: set[StateT] = field(default_factory=set)
     """States of which more is known than before; whoever judges states again empties it."""
     learners: list[Learner[StateT]] = field(default_factory=list)
+    helpers: Helpers | None = None
+    """Those who work on what comes next meanwhile, where there are any."""
     _known: dict[StateT, Known[StateT]] = field(default_factory=dict)
     _shared: dict[object, object] = field(default_factory=dict)
     _answers: list[tuple[str, list[Claim[StateT]], float, list[str]]] = field(default_factory=list)
@@ -99,11 +110,23 @@ class Knowledge(Generic[StateT]):
     _heard: list[Claim[StateT]] | None = None
     """What the one who is asked just now has claimed so far; not what others made of it."""
 
-    def shared(self, key: object, make: Callable[[], T]) -> T:
-        """What is made once for all oracles, such as a heuristic or a dominance function."""
+    def shared(self, key: Hashable, make: Callable[[], T], *, is_fixed: bool = False) -> T:
+        """What is made once for all oracles, such as a heuristic or a dominance function.
+
+        What `is_fixed` never changes, not even inside, so that several threads may use it at the same time.
+        """
         if key not in self._shared:
-            self._shared[key] = make()
+            helpers = self.helpers if is_fixed else None
+            self._shared[key] = make() if helpers is None else helpers.take(key, make, is_fixed=True)
         return cast(T, self._shared[key])
+
+    def work(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Does heavy work, unless a helper has done it already, or is at it.
+
+        The key says all that the result depends on, but for the time and memory that may be spent. `make`
+        does nothing but that work: it neither reads what is known nor enters a claim.
+        """
+        return make() if self.helpers is None else self.helpers.take(key, make)
 
     def spend(self, effort: float) -> None:
         """Counts work."""
@@ -409,7 +432,7 @@ class Lab(Knowledge[State]):
 
     def _landmarks(self, state: State, oracle: str) -> Claim[State]:
         heuristic = self.shared("lmcut", lambda: Heuristic(self.task, "lmcut"))
-        cuts = heuristic.landmarks(state)
+        cuts = self.work((_LANDMARKS, state), partial(heuristic.landmarks, state))
         self._cuts[state] = 0 if cuts is None else len(cuts)
         return landmark_claim(state, cuts, oracle)
 

@@ -1,5 +1,6 @@
 """Oracles: parts that tighten the bounds on a test state, alone or one after the other. They never decide."""
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -9,6 +10,7 @@ from misstep._core import Run, State
 from misstep.bound import Bound
 from misstep.claim import Claim, StateT, plan_claim
 from misstep.errors import InputError, PartError
+from misstep.events import OracleUse
 from misstep.judge import Judgement, Objective, Verdict, judge
 from misstep.lab import Knowledge, Known, Lab
 from misstep.plugins import blaming, make_part, part_label, require
@@ -83,6 +85,9 @@ class Oracle(Protocol[CaseT_contra]):
     It may also have `learn(claim)` to make use of what others claim, and needs `restore(case)` where it keeps
     notes: it brings them to where answering about the case left them. One with `is_anytime = True` spends
     `lab.scale` of its usual effort and is asked again in later rounds; others are asked once about a state.
+    One with `works_ahead = True` promises that it keeps no notes, never asks the policy, and does its heavy
+    work in `lab.work`: with several jobs, other threads have copies of it at work on coming cases. It may have
+    `prepare()`: functions that make what all cases of a round need, by `lab.shared(..., is_fixed=True)`.
     """
 
     def claims(self, case: CaseT_contra, /) -> Iterable[Claim[Any]]:
@@ -184,6 +189,7 @@ class _Yield:
         return (self.settled + 1) / (self.effort + 1)
 
 
+_UNASKED = _Yield()
 # What oracles spend in the first round, as a share of their usual effort.
 _FIRST_SCALE = 1 / 16
 # Nobody waits for a round with so many times the usual effort, and native counters hold what it allows.
@@ -212,10 +218,12 @@ class Panel(Generic[StateT, CaseT]):
         self.lab = lab
         lab.turn = lab.budget
         self.objective = objective
-        self._keep_going = gap
-        self._oracles = list(oracles)
+        self.keeps_going = gap
+        self.oracles = list(oracles)
         self._anytime = [n for n, (_, one) in enumerate(oracles) if getattr(one, "is_anytime", False)]
         self._yields: dict[tuple[int, str], _Yield] = {}
+        self._asked, self._settled = [0] * len(oracles), [0] * len(oracles)
+        self._seconds = [0.0] * len(oracles)
         learners: list[Any] = [oracle for _, oracle in oracles if hasattr(oracle, "learn")]
         lab.learners += learners
         self._idle, self._spent = 0, -1.0
@@ -254,17 +262,17 @@ class Panel(Generic[StateT, CaseT]):
             nonlocal judgement, seen
             judgement, seen = judge(case.cost, known.bound, objective=self.objective), known.bound
             return judgement.verdict is not Verdict.UNKNOWN and (
-                not self._keep_going or judgement.gap.lo == judgement.gap.hi
+                not self.keeps_going or judgement.gap.lo == judgement.gap.hi
             )
 
-        for number in self._order(case) if lab.round else range(len(self._oracles)):
+        for number in self._order(case) if lab.round else range(len(self.oracles)):
             is_settled = judgement.verdict is not Verdict.UNKNOWN and (
-                not self._keep_going or judgement.gap.lo == judgement.gap.hi
+                not self.keeps_going or judgement.gap.lo == judgement.gap.hi
             )
             if is_settled or lab.turn.is_over:
                 break
-            name, oracle = self._oracles[number]
-            restore, before = getattr(oracle, "restore", None), lab.effort
+            name, oracle = self.oracles[number]
+            restore, before, begin = getattr(oracle, "restore", None), lab.effort, time.perf_counter()
             lab.consult(
                 f"{case.id} {number} {name} {lab.round}",
                 partial(oracle.claims, case),
@@ -275,9 +283,20 @@ class Panel(Generic[StateT, CaseT]):
             )
             if known.bound is not seen:  # an oracle may have spoken to the lab without yielding a claim
                 judgement, seen = judge(case.cost, known.bound, objective=self.objective), known.bound
+            self._seconds[number] += time.perf_counter() - begin  # for people: nothing depends on it
+            self._asked[number] += 1
+            self._settled[number] += judgement.verdict is not Verdict.UNKNOWN
             if number in self._anytime:
                 self._count(number, case, lab.effort - before, judgement)
         return judgement, known
+
+    def uses(self) -> tuple[OracleUse, ...]:
+        """What asking each oracle has brought so far."""
+        counts = zip(self.oracles, self._asked, self._settled, self._seconds, strict=True)
+        return tuple(
+            OracleUse(name=name, asked=asked, settled=settled, seconds=round(seconds, 6))
+            for (name, _), asked, settled, seconds in counts
+        )
 
     def judge(self, case: CaseT) -> Judgement:
         """What follows from all that is known by now."""
@@ -285,17 +304,34 @@ class Panel(Generic[StateT, CaseT]):
 
     def _order(self, case: CaseT) -> Iterable[int]:
         """The oracles that are asked about a case in a later round, by their places."""
-        known = [(self._yield(number, case), number) for number in self._anytime]
+        sort = case.run.outcome
+        known = [(self._yields.get((number, sort), _UNASKED), number) for number in self._anytime]
         worth = [(-each.rate, number) for each, number in known if each.in_vain < _IN_VAIN]
         return [number for _, number in sorted(worth)]
 
-    def _yield(self, number: int, case: CaseT) -> _Yield:
-        """Cases that end alike are alike: what finds plans is of use where the policy has none."""
-        return self._yields.setdefault((number, case.run.outcome), _Yield())
-
     def _count(self, number: int, case: CaseT, effort: float, judgement: Judgement) -> None:
         is_settled = judgement.verdict is not Verdict.UNKNOWN
-        each = self._yield(number, case)
+        # Cases that end alike are alike: what finds plans is of use where the policy has none.
+        each = self._yields.setdefault((number, case.run.outcome), _Yield())
         each.effort += effort
         each.settled += is_settled
         each.in_vain = 0.0 if is_settled else each.in_vain + effort
+
+
+class GuessPanel(Panel[StateT, CaseT]):
+    """The same oracles on another lab, asked as `main` would ask them just now; nothing is counted."""
+
+    def __init__(
+        self,
+        main: Panel[StateT, CaseT],
+        lab: Knowledge[StateT],
+        oracles: Sequence[tuple[str, Oracle[CaseT]]],
+    ) -> None:
+        super().__init__(lab, oracles, objective=main.objective, gap=main.keeps_going)
+        self._main = main
+
+    def _order(self, case: CaseT) -> Iterable[int]:
+        return self._main._order(case)
+
+    def _count(self, number: int, case: CaseT, effort: float, judgement: Judgement) -> None:
+        """What counts is what the other one is told."""

@@ -7,14 +7,13 @@ import itertools
 import json
 import math
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from misstep._core import (
     Abstraction,
-    Budget,
     ChargesLibrary,
     Frontier,
     Heuristic,
@@ -25,6 +24,9 @@ from misstep._core import (
 )
 from misstep.bound import Bound, cost_as_json
 from misstep.reference.packing import packed_states
+
+Never: TypeAlias = list[list[tuple[int, int]]]
+"""Facts (variable, value) and pairs of them that never come true from a state on, as `find_invariant` says."""
 
 
 @dataclass(frozen=True)
@@ -217,18 +219,26 @@ class Prover:
         value = abstraction(state)
         return Surrounded(value, (self.abstraction(abstraction),)) if value > 0 else None
 
-    def dead_end(self, state: State, *, budget: Budget | None = None) -> Surrounded | None:
-        """Why a state has no plan, by what was shown of another or by h^2; None where neither shows it."""
+    def dead_end(self, state: State, *, find: Callable[[], Never | None] | None = None) -> Surrounded | None:
+        """Why a state has no plan, by what was shown of another or by h^2; None where neither shows it.
+
+        `find` looks for what never comes true; by default it takes all the time that it needs.
+        """
         known = self.known_dead_end(state)
         if known is not None:
             return known
-        never = find_invariant(self.task, state, budget=budget)
+        never = find_invariant(self.task, state) if find is None else find()
         if never is None:
             return None
         facts = [[self._first_fact[variable] + value for variable, value in pairs] for pairs in never]
         function = BoundingFunction({"kind": "invariant", "never": facts})
         self._dead_ends.insert(0, _Invariant([dict(pairs) for pairs in never], function))
         return Surrounded(math.inf, (function,))
+
+    def is_known_dead_end(self, state: State) -> bool:
+        """Whether there is such a proof; any thread may ask."""
+        values = tuple(state.values)
+        return any(known.holds(values) for known in tuple(self._dead_ends))
 
     def known_dead_end(self, state: State) -> Surrounded | None:
         """Why a state has no plan, where that was shown together with another state's."""

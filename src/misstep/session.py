@@ -6,6 +6,7 @@ Everything that an event reports is in the record before the event is seen.
 """
 
 import hashlib
+import os
 import signal
 import time
 from collections.abc import Iterator, Mapping
@@ -14,11 +15,12 @@ from functools import partial
 from typing import Any
 
 from misstep import __version__
+from misstep.ahead import Ahead
 from misstep.bench import set_up
 from misstep.budget import Budget, StopFlag
 from misstep.config import Config
 from misstep.errors import LimitReached, MisstepError
-from misstep.events import Event, Finished, Judged, PoolGrown, Started, Warned
+from misstep.events import Event, Finished, Judged, PoolGrown, Progress, Started, Warned
 from misstep.isolation.host import Host
 from misstep.judge import Judgement, Verdict
 from misstep.lab import Known, Lab
@@ -28,6 +30,7 @@ from misstep.pool import PoolEntry
 from misstep.record.pool_file import PoolKeeper, read_entries
 from misstep.record.record import DOMAIN, POOL, PROBLEM, TASK, Record
 from misstep.subject import Clock, Finding, Subject
+from misstep.support.census import own_bytes
 from misstep.tally import Tally
 from misstep.task import Task
 from misstep.task_subject import TaskSubject
@@ -51,6 +54,10 @@ class Session:
     record: Record = field(default_factory=Record.in_memory)
     resume: bool = False
     stop: StopFlag | None = None
+    jobs: int = 1
+    """Threads that work on coming cases of a task; the result is the same, whatever their number."""
+    progress_seconds: float | None = None
+    """So often it is told how the test goes; None where nobody wants to know."""
     tally: Tally = field(default_factory=Tally)
     _begin: float = 0.0
     _translate_seconds: float = 0.0
@@ -59,6 +66,9 @@ class Session:
     _replay: str | None = None
     host: Host | None = None
     """The process that the policy lives in, where it has one of its own; it ends with the test."""
+    _helpers: Ahead | None = None
+    _progress_at: float = 0.0
+    _round_size: int = 0
     _told: list[Event] = field(default_factory=list)
     _open: dict[Any, AnyCase] = field(default_factory=dict)
     """Cases about which more is to be found out, by state."""
@@ -89,14 +99,17 @@ class Session:
             self._end(subject, clock)
             raise
         except BaseException:
+            self._dismiss(subject)
             self._end_policy()
             raise
+        self._dismiss(subject)
         if budget.over is not None:
             subject.lab.limits_hit.add(budget.over)
         yield self._end(subject, clock)
 
     def _end(self, subject: Subject[Any], clock: Clock) -> Event:
         """Sums up; then nobody needs the policy any more."""
+        self._dismiss(subject)
         event = self._recorded(self._finished(subject, clock))
         self._end_policy()
         return event
@@ -105,6 +118,20 @@ class Session:
         """Ends the policy's process, if it has one, now and not when somebody forgets the session."""
         if self.host is not None:
             self.host.close()
+
+    def _dismiss(self, subject: Subject[Any]) -> None:
+        """Ends the helpers; what they would have done is done here."""
+        if self._helpers is not None:
+            subject.lab.helpers = None
+            self._helpers.close()
+            self._helpers = None
+
+    def _is_over(self, subject: Subject[Any]) -> bool:
+        """Whether the budget is spent; memory that helpers take does not count."""
+        budget = subject.lab.budget
+        if self._helpers is not None and budget.over == "memory":
+            self._dismiss(subject)
+        return budget.is_over
 
     def open(self, budget: Budget) -> Subject[Any]:
         """Loads what is tested and begins the record."""
@@ -137,7 +164,7 @@ class Session:
         size = subject.size
         while (case := next(cases, None)) is not None:
             yield from self._tell()
-            if subject.lab.budget.is_over and self.tally.judged:
+            if self._is_over(subject) and self.tally.judged:
                 break
             yield from self._test(subject, case, clock, among=size - len(self.tally.judged))
         yield from self._tell()
@@ -150,15 +177,18 @@ class Session:
         repeats all rounds that it had before.
         """
         lab, panel, number = subject.lab, subject.panel, 0
-        while self._open and not lab.budget.is_over:
+        while self._open and not self._is_over(subject):
             # What a stopped test found out beyond the usual effort is looked at again.
             is_extended = self.config.seconds is not None or len(self.record.answers) > 0
             number += 1
             if not panel.begin_round(number, is_extended=is_extended):
                 break
             cases = list(self._open.values())
+            self._round_size = len(cases)
+            if self._helpers is not None:
+                self._helpers.expect_again(cases, bugs=self._bugs)
             for at, case in enumerate(cases):
-                if case.state in self._open and not lab.budget.is_over:
+                if case.state in self._open and not self._is_over(subject):
                     yield from self._test(subject, case, clock, among=len(cases) - at)
         for case in list(self._open.values()):
             if self.tally.judged[case.id].best != lab.best(case.state):
@@ -166,15 +196,44 @@ class Session:
 
     def _test(self, subject: Subject[Any], case: AnyCase, clock: Clock, *, among: int) -> Iterator[Event]:
         """Asks the oracles about a case, one of so many that share the time that is left."""
+        if self._helpers is not None:
+            self._helpers.begin(case.id)
         begin, policy = time.perf_counter(), subject.meter.policy_seconds
         judgement, known = subject.panel.test(case, among=among)
         event = self._judge(subject, case, judgement, known) if self._is_news(case, judgement) else None
         clock.oracle += time.perf_counter() - begin - (subject.meter.policy_seconds - policy)
+        if self._helpers is not None:
+            self._helpers.end(case.id)
         if event is None:
             self.record.keep(subject.lab.take_answers())
         else:
             yield event
         yield from self._judge_again(subject)
+        if (
+            self.progress_seconds is not None
+            and time.perf_counter() - self._progress_at > self.progress_seconds
+        ):
+            self._progress_at = time.perf_counter()
+            yield self._progress(subject, left=among - 1)
+
+    def _progress(self, subject: Subject[Any], *, left: int) -> Progress:
+        """How the test goes; so many cases are left of this round."""
+        counts, kinds, lab = self.tally.counts(), self.tally.kinds, subject.lab
+        size = self._round_size if lab.round else subject.size
+        return Progress(
+            **{name: counts[name] for name in ("pool", "tested", "bugs", "cleared", "unknown")},
+            kinds=len(kinds),
+            last_kind_at=max(kinds.values(), default=None),
+            round=lab.round,
+            done=max(0, size - left),
+            size=size,
+            asked=getattr(subject.meter, "states_asked", None),
+            policy_seconds=subject.meter.policy_seconds,
+            oracles=subject.panel.uses(),
+            memory_mb=round(own_bytes(os.getpid()) / 2**20, 1),
+            seconds_left=lab.budget.seconds_left,
+            at=self._now(),
+        )
 
     def _is_news(self, case: AnyCase, judgement: Judgement) -> bool:
         """Whether more can be said of a case than was said last; tighter bounds alone are told at the end."""
@@ -301,7 +360,7 @@ class Session:
             seed=config.seed,
             memory=self.record,
         )
-        return TaskSubject(
+        subject = TaskSubject(
             lab=lab,
             policy=bench.policy,
             pool=bench.pool(budget.part(share=share), known=known),
@@ -316,6 +375,13 @@ class Session:
             keep=PoolKeeper(partial(self.record.store.append, POOL), already=len(known)).keep,
             keep_evidence=self.record.evidence,
         )
+        if self.jobs > 1:
+            spare = None if config.memory_mb is None else config.memory_mb / 2
+            spending = Budget(seconds=budget.seconds_left, growth_mb=spare, stop=StopFlag())
+            lab.helpers = subject.helpers = self._helpers = Ahead(
+                lab, subject.panel, bench.oracles, jobs=self.jobs, budget=spending, faults=config.faults
+            )
+        return subject
 
     def begin_record(self, digests: dict[str, str], files: dict[str, str], **changes: Any) -> None:
         """Writes what is tested, or makes sure that it is what the record to be resumed is about."""

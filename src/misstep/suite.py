@@ -31,18 +31,28 @@ class Suite:
     resume: bool = False
     jobs: int = 1
     """How many problems are tested at the same time; the results are the same."""
+    jobs_each: int = 1
+    """How many helpers each of them has."""
 
     def sessions(self) -> Iterator[Session]:
         """One session after the other, ready to run."""
         for config, path in self._shares():
             record, resume = open_record(path, is_free=self.out is None, resume=self.resume)
-            yield Session(config, record=record, resume=resume)
+            yield Session(config, record=record, resume=resume, jobs=self.jobs_each)
 
     def all_jobs(self, corpus: Corpus | None = None) -> Iterator[Job]:
         """The same for workers; take one when it can begin, since that decides about its time."""
         for number, (config, path) in enumerate(self._shares()):
             known = () if corpus is None else corpus.of(config.subject)
-            yield Job(number, config, path, is_free=self.out is None, resume=self.resume, known=known)
+            yield Job(
+                number,
+                config,
+                path,
+                is_free=self.out is None,
+                resume=self.resume,
+                known=known,
+                jobs=self.jobs_each,
+            )
 
     def _shares(self) -> Iterator[tuple[Config, Path]]:
         """Each problem with its share of the time that is left when its turn comes, and its record's place."""

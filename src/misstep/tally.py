@@ -20,11 +20,16 @@ class Tally:
     unsafe_runs: int = 0
     judged: dict[int, Judged] = field(default_factory=dict)
     """The last word on each state."""
+    kinds: dict[tuple[str, str | None], float] = field(default_factory=dict)
+    """How the runs of bugs end and the action schema at fault, with the time of the first bug of the kind."""
 
     def add(self, event: Event) -> None:
         """Takes an event in."""
         if isinstance(event, Judged):
             self.judged[event.id] = event
+            if event.verdict is Verdict.BUG:
+                schema = None if event.fault is None else event.fault.schema
+                self.kinds.setdefault((event.outcome, schema), event.at)
         elif isinstance(event, PoolGrown):
             self.pool = event.pool
         elif isinstance(event, Ran):

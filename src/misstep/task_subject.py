@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from misstep._core import PolicyGraph, Run, State
+from misstep.ahead import Ahead
 from misstep.answers.guard import Guard, failure_report, reason_of_run
 from misstep.answers.recheck import Recheck
 from misstep.events import Family, PoolGrown, Warned
@@ -50,6 +51,8 @@ class TaskSubject:
     """Writes a pool entry down, before it is tested."""
     keep_evidence: Callable[[Mapping[str, Any]], None]
     """Writes down what certificates share, before the first one that refers to it."""
+    helpers: Ahead | None = None
+    """Those who are told which cases come next, where there are any."""
     size: int = field(init=False)
     """How many states are wanted."""
     panel: Panel[Any, Case] = field(init=False)
@@ -214,9 +217,16 @@ class TaskSubject:
             runs = self.lab.run([entry.state for entry in piece])
             if self._recheck is not None:
                 self._recheck.remember(runs)
-            yield from zip(piece, runs, strict=False)
+            found = list(zip(piece, runs, strict=False))
+            if self.helpers is not None:
+                self.helpers.expect(found, size=self.size)
+            yield from found
             at += len(piece)
-            size = size * 2 if self.meter.policy_seconds - before < _SLICE_SECONDS else max(1, size // 2)
+            # Where nobody waits for the end of a limit, the clock decides nothing: same seed, same result.
+            is_fast = self.lab.budget.seconds_left is None or (
+                self.meter.policy_seconds - before < _SLICE_SECONDS
+            )
+            size = size * 2 if is_fast else max(1, size // 2)
 
 
 _WITHOUT_DECISION = ("illegal", "failed")

@@ -41,6 +41,8 @@ class Job:
     resume: bool
     known: tuple[Known, ...] = ()
     """Bugs to be tried first."""
+    jobs: int = 1
+    """Threads that help with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +192,7 @@ def run_job(job: Job, tell: Callable[[Told], None]) -> Told:
     except MisstepError as error:
         return Told(number, is_done=True, error=str(error))
     tell(Told(number, path=record.path))
-    session = Session(job.config, record=record, resume=resume)
+    session = Session(job.config, record=record, resume=resume, jobs=job.jobs)
     try:
         if job.known:
             asked, session.task, session.config = ask_again(session.config, job.known)

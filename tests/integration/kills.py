@@ -63,7 +63,7 @@ def reported_bugs(output: str, out: Path) -> None:
 
 
 def jobs(folder: Path) -> list[Job]:
-    """`test`, also with a policy in a process of its own, `fuzz`, `safety test` and `train`."""
+    """`test`, also with helpers and with a policy in a process of its own, `fuzz`, `safety test` and `train`."""
     domain, problem = str(TASKS / "ferry" / "domain.pddl"), str(TASKS / "ferry" / "p03.pddl")
     model = folder / "line.jani"
     subprocess.run([*command(), "safety", "generate", "two_way_line", "--out", str(model)], check=True)
@@ -72,6 +72,7 @@ def jobs(folder: Path) -> list[Job]:
     outside = ("--policy", f"python:{Path(__file__).parents[1] / 'hostile.py'}:good")
     return [
         Job("test", ("test", *task, *hadd, "--pool", "40"), record, reported=reported_bugs),
+        Job("helpers", ("test", *task, *hadd, "--pool", "40", "--jobs", "3"), record, reported=reported_bugs),
         Job("isolated", ("test", *task, *outside, "--pool", "20"), record, reported=reported_bugs),
         Job("fuzz", ("fuzz", *task, *ff, "--bias", "surface", "--pool", "400"), lambda out: out.read_text()),
         Job("safety test", ("safety", "test", str(model), *line), record, reported=reported_bugs),

@@ -118,6 +118,12 @@ def drawn(raw: str, columns: int) -> tuple[str, bool]:
         if command == "K":
             assert parameters == "2"
             lines[row] = []
+        elif command == "J" and not parameters:
+            lines[row] = lines[row][:column]
+            del lines[row + 1 :]
+        elif command == "A":
+            row -= int(parameters)
+            assert row >= 0, "above the first line"
         elif parameters == "?25":
             visible = command == "h"
         elif command is not None:

@@ -20,6 +20,7 @@ GUIDES = {
     "ci.md": (1, 3),
     "report.md": (1, 1),
     "campaigns.md": (0, 4),
+    "live.md": (1, 1),
 }
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _FILE = re.compile(r"# (\w+\.\w+)\n")

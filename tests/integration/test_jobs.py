@@ -23,6 +23,10 @@ def slow(state):
     time.sleep(0.05)
     return state.task.applicable(state)[0]
 """
+CARELESS = """
+def careless(state):
+    return max(state.task.applicable(state), key=str, default=None)
+"""
 DEADLY = """
 import os, signal
 
@@ -85,6 +89,31 @@ def test_the_same_whatever_the_number_of_jobs(folder: Path) -> None:
     assert "broken.pddl:21:3: this parenthesis is never closed" in three.err
     for name in ("broken", "market", "mill", "trivial", "usual"):
         assert events(folder / "1" / name) == events(folder / "3" / name)
+
+
+def files(record: Path) -> dict[str, str]:
+    """Certificates and what they refer to, without the record's own name."""
+    paths = [record / "cleared.jsonl", record / "evidence.jsonl", *sorted((record / "bugs").iterdir())]
+    texts = {path.name: path.read_text() for path in paths if path.exists()}
+    return {name: re.sub(r'"(replay|sha256)": "[^"]*"', "", text) for name, text in texts.items()}
+
+
+@pytest.mark.parametrize("policy", ["zoo:courier", "python:careless.py:careless"])
+def test_the_same_for_states_of_one_problem(
+    folder: Path, policy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Threads work on coming states; a policy in a process of its own is still asked by one."""
+    (folder / "careless.py").write_text(CARELESS)
+    monkeypatch.chdir(folder)
+    ended = {}
+    for jobs in ("1", "3"):
+        options = ("--policy", policy, "--pool", "12", "--out", folder / jobs, "--jobs", jobs)
+        ended[jobs] = misstep("test", *COURIER, *options, timeout=600)
+    one, three = ended["1"], ended["3"]
+    assert one.code == three.code == 1
+    assert one.out.replace(str(folder / "1"), "") == three.out.replace(str(folder / "3"), "")
+    assert events(folder / "1") == events(folder / "3")
+    assert files(folder / "1") == files(folder / "3")
 
 
 def test_a_killed_worker_costs_one_problem(folder: Path) -> None:

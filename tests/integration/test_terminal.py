@@ -36,13 +36,15 @@ def statuses(seen: Seen) -> list[str]:
     return [text for text in re.findall(r"\r\x1b\[2K([^\r\n\x1b]*)", seen.raw) if text]
 
 
-@pytest.mark.parametrize("columns", [40, 80])
-def test_the_status_line_is_gone_when_results_are_printed(slow: Path, columns: int) -> None:
+@pytest.mark.parametrize(("columns", "option"), [(40, "--live"), (80, "--live"), (80, "--no-live")])
+def test_the_status_is_gone_when_results_are_printed(slow: Path, columns: int, option: str) -> None:
     arguments = ("test", *COURIER, "--policy", "python:slow.py:slow", "--pool", "3", "--out", "record")
-    seen = look(*arguments, cwd=slow, columns=columns)
+    seen = look(*arguments, option, cwd=slow, columns=columns)
     shown = statuses(seen)
     assert any(text.startswith("loading problem.pddl") for text in shown)
-    assert any("tested" in text for text in shown)
+    is_view = columns == 80 and option == "--live"
+    assert is_view or any("tested" in text for text in shown)
+    assert any(text.startswith("pool 3 · policy asked about ") for text in shown) is is_view
     assert max(map(len, shown)) < columns  # a line that wraps could not be erased
     assert "·" not in seen.screen
     assert seen.is_cursor_clean
@@ -54,7 +56,7 @@ def test_the_status_line_is_gone_when_results_are_printed(slow: Path, columns: i
 
 def test_ctrl_c_ends_with_the_summary_so_far(slow: Path) -> None:
     arguments = ("test", *COURIER, "--policy", "python:slow.py:slow", "--pool", "100", "--interleave")
-    seen = look(*arguments, "--out", "record", cwd=slow, on_output=interrupt_when("tested 2"))
+    seen = look(*arguments, "--no-live", "--out", "record", cwd=slow, on_output=interrupt_when("tested 2"))
     assert seen.code == 2, seen.screen
     assert "interrupted; so far:\n" in seen.screen
     counts = re.search(r"^(\d+) states tested", seen.screen, re.MULTILINE)
@@ -161,6 +163,7 @@ def test_the_terminal_itself() -> None:
     assert drawn(f"working · 0:01{ERASE}done\r\n", 20) == ("done\n", True)
     assert drawn("abcdef\r\n", 4) == ("abcd\nef\n", True)
     assert drawn("half a line", 20)[1] is False
+    assert drawn("kept\r\none\r\ntwo\x1b[1A\r\x1b[Jdone\r\n", 20) == ("kept\ndone\n", True)
     assert drawn("\x1b[?25lhidden\r\n", 20)[1] is False
     with pytest.raises(AssertionError, match="unknown escape"):
         drawn("\x1b[2J", 20)

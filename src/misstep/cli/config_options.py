@@ -148,7 +148,16 @@ class CheckOptions:
             group=_CHECKS,
             validator=Number(gte=1, lte=MOST_JOBS),
             show_default=lambda _: "1",
-            help="So many problems at the same time; the results are the same.",
+            help="So many problems at the same time; with one problem, threads that work on coming states. The results "
+            "are the same, unless --seconds or --memory-mb ends them.",
+        ),
+    ] = None
+    live: Annotated[
+        bool | None,
+        Parameter(
+            group=_CHECKS,
+            show_default=False,
+            help="In a terminal, a few lines show how the test goes; --no-live is for one line.",
         ),
     ] = None
     fail_on: Annotated[
@@ -181,6 +190,7 @@ class Check:
     """What is done around the tests of one command."""
 
     jobs: int = 1
+    live: bool = True
     rules: Rules | None = None
     """None where every bug is too much."""
     junit: Path | None = None
@@ -203,6 +213,7 @@ def make_check(options: CheckOptions, *, file: Path | None) -> Check:
         raise InputError(f"{source}: option `jobs` is {jobs!r}; it must be a number from 1 to {MOST_JOBS}")
     return Check(
         jobs=jobs,
+        live=options.live is not False,
         rules=Rules.of(options.fail_on or (), rules) if rules or options.fail_on else None,
         junit=options.junit or _path(table, "junit"),
         corpus=options.corpus or _path(table, "corpus"),

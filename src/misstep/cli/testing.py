@@ -32,7 +32,8 @@ def run_suite(
     """Tests all problems, shows them, and returns the exit code."""
     configs = expand(config, problems)
     many = len(configs) > 1
-    suite = Suite(configs, out, resume, jobs=min(check.jobs, len(configs)))
+    side_by_side = min(check.jobs, len(configs))
+    suite = Suite(configs, out, resume, jobs=side_by_side, jobs_each=check.jobs // side_by_side)
     reports: list[Report] = []
     interrupted = False
     known = None if check.corpus is None else KnownBugs(check.corpus, config, silent=json)
@@ -43,7 +44,9 @@ def run_suite(
     for session in suite.sessions() if suite.jobs == 1 else ():
         if many and not json:
             introduce(session.config, is_first=not reports)
-        report, interrupted = _run_one(session, known=known, many=many, quiet=quiet, silent=json)
+        report, interrupted = _run_one(
+            session, known=known, many=many, quiet=quiet, silent=json, live=check.live
+        )
         reports.append(report)
         if interrupted:
             break
@@ -70,13 +73,13 @@ def run_suite(
 
 
 def _run_one(
-    session: Session, *, known: "KnownBugs | None", many: bool, quiet: bool, silent: bool
+    session: Session, *, known: "KnownBugs | None", many: bool, quiet: bool, silent: bool, live: bool
 ) -> tuple[Report, bool]:
     """Runs a session; an error ends the problem, and everything where it is the only one."""
     try:
         if known is not None:
             known.try_first(session)
-        return run_session(session, quiet=quiet, silent=silent)
+        return run_session(session, quiet=quiet, silent=silent, live=live)
     except MisstepError as error:
         if not many:
             session.record.discard()
@@ -93,10 +96,12 @@ def introduce(config: Config, *, is_first: bool) -> None:
     say(*([] if is_first else [""]), f"== {config.subject}")
 
 
-def run_session(session: Session, *, quiet: bool, silent: bool) -> tuple[Report, bool]:
+def run_session(session: Session, *, quiet: bool, silent: bool, live: bool = False) -> tuple[Report, bool]:
     """Runs one session in the terminal; its report, and whether Ctrl-C ended it."""
     name, interrupted = session.config.subject, False
-    terminal = Terminal(name, session.tally, quiet=quiet, silent=silent, seconds=session.config.seconds)
+    seconds = session.config.seconds
+    terminal = Terminal(name, session.tally, quiet=quiet, silent=silent, seconds=seconds, live=live)
+    session.progress_seconds = terminal.progress_seconds
     try:
         with terminal.status:
             for event in session.events():

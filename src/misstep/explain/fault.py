@@ -10,6 +10,7 @@ Beyond the papers, which leave it open.
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -161,10 +162,12 @@ class _Bisection:
         if lab.plan(state) is not None:
             return
         work, before = len(lab.task.actions) + 1, lab.effort
-        budget = lab.turn.part(seconds=self.max_seconds, expansions=max(1, int(self.left // work)))
+        expansions = max(1, int(self.left // work))
+        budget = lab.turn.part(seconds=self.max_seconds, expansions=expansions)
+        searching = partial(search, lab.task, _ANY_PLAN, state=state, budget=budget)
 
         def ask() -> list[Claim[State]]:
-            found = search(lab.task, _ANY_PLAN, state=state, budget=budget)
+            found = lab.work((_ANY_PLAN, "fault", state, expansions), searching)
             lab.spend(found.expanded * work)
             return [plan_claim(state, found.plan, "fault")] if found.outcome == "solved" else []
 
@@ -187,12 +190,17 @@ class _Bisection:
         if self._is_good(at) or self._is_bad(at):
             return
         share, before = self.left / 3, lab.effort
-        budget = lab.turn.part(seconds=self.max_seconds, expansions=max(1, int(share // per_expansion)))
+        expansions = max(1, int(share // per_expansion))
+        budget = lab.turn.part(seconds=self.max_seconds, expansions=expansions)
         # Either there is a plan that makes the state good, or all plans make it bad.
         below = None if self.best == math.inf else int(self.best) - self.spent[at] + 1
 
+        searching = partial(
+            search, lab.task, _SEARCH, state=state, budget=budget, below=below, keep_frontier=True
+        )
+
         def ask() -> list[Claim[State]]:
-            found = search(lab.task, _SEARCH, state=state, budget=budget, below=below, keep_frontier=True)
+            found = lab.work((_SEARCH, "fault", state, expansions, below), searching)
             lab.spend(found.expanded * per_expansion)
             return list(lab.claims_of(state, found, _SEARCH, "fault"))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from misstep._core import State, improve_plan
@@ -47,6 +48,7 @@ class ImproveOracle:
     lab: Lab
     climb: EnforcedHillClimbing | None = None
     is_anytime: ClassVar[bool] = True
+    works_ahead: ClassVar[bool] = True
 
     def claims(self, case: Case, /) -> Iterator[Claim[State]]:
         """A better plan, where one was found."""
@@ -55,13 +57,10 @@ class ImproveOracle:
         if plan is None:
             yield from self._climbed(case)
             return
-        result = improve_plan(
-            self.lab.task,
-            state,
-            list(plan),
-            budget=self._budget(self._max_expansions()),
-            enough=int(self.lab.best(state).lo),
-        )
+        expansions, enough = self._max_expansions(), int(self.lab.best(state).lo)
+        budget = self._budget(expansions)
+        improve = partial(improve_plan, self.lab.task, state, list(plan), budget=budget, enough=enough)
+        result = self.lab.work(("improve", state, plan, expansions, enough), improve)
         self.lab.spend(result.expanded * (len(self.lab.task.actions) + 1))
         if result.limit is not None:
             self.lab.limits_hit.add(f"{self.part.name}: {result.limit}")
@@ -83,8 +82,9 @@ class ImproveOracle:
         state, task = case.state, self.lab.task
         # An expansion evaluates all successors, each in time that grows with the actions of the task.
         work = (len(task.actions) + 1) * (len(task.applicable(state)) + 1)
-        budget = self._budget(int(1 + 2 * self.lab.scale * self.part.effort // work))
-        found = self.climb.run(task, state=state, budget=budget)
+        expansions = int(1 + 2 * self.lab.scale * self.part.effort // work)
+        climb = partial(self.climb.run, task, state=state, budget=self._budget(expansions))
+        found = self.lab.work((self.climb, state, expansions), climb)
         self.lab.spend(found.expanded * work)
         if found.limit is not None:
             self.lab.limits_hit.add(f"{self.part.name}: {found.limit}")

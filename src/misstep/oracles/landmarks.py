@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from misstep._core import State
 from misstep.claim import Claim
@@ -25,6 +26,7 @@ class LandmarksOracle:
     """The oracle at work."""
 
     lab: Lab
+    works_ahead: ClassVar[bool] = True
 
     def claims(self, case: Case, /) -> Iterator[Claim[State]]:
         """Nothing is left to claim: the lab knows the landmarks of a state once anybody asked for them."""

@@ -3,13 +3,14 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from misstep._core import Budget, State
 from misstep.claim import Claim, Found
 from misstep.lab import Lab
 from misstep.oracle import Case
-from misstep.planners.native import AStar
+from misstep.planners.native import AStar, NativeSearch
 from misstep.plugins import make_part, option
 from misstep.task import Task
 
@@ -66,6 +67,11 @@ class PlannerOracle:
     is_anytime: bool = False
     """Whether its effort is counted; seconds are not, since they differ from machine to machine."""
 
+    @property
+    def works_ahead(self) -> bool:
+        """Planners in processes of their own are run by one thread."""
+        return isinstance(self.search, NativeSearch)
+
     def claims(self, case: Case, /) -> Iterator[Claim[State]]:
         """The plan and the lower bound that the search found."""
         state = case.state
@@ -73,17 +79,18 @@ class PlannerOracle:
         below = None if case.cost.hi == math.inf else math.ceil(case.cost.hi)
         # What A* found out can be proven to others; all other searches have to be believed.
         kept = {"keep_frontier": True} if isinstance(self.search, AStar) else {}
-        found = self.search.run(
+        expansions = self._max_expansions(state)
+        searching = partial(
+            self.search.run,
             self.lab.task,
             state=state,
             budget=self.lab.turn.part(
-                seconds=self.part.max_seconds,
-                expansions=self._max_expansions(state),
-                memory_mb=self.part.max_memory_mb,
+                seconds=self.part.max_seconds, expansions=expansions, memory_mb=self.part.max_memory_mb
             ),
             below=below,
             **kept,
         )
+        found = self.lab.work((self.name, self.part.search, state, expansions, below), searching)
         self.lab.spend(found.expanded * self._effort(state))
         if found.limit not in (None, "bound"):
             note = getattr(found, "note", "")  # what an external planner has to say

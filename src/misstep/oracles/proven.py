@@ -1,11 +1,12 @@
 """`abstraction`, `dead-ends` and `greedy`: bounds with proofs that anybody can check."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
-from misstep._core import Abstraction, Action, SearchResult, State, improve_plan, search
+from misstep._core import Abstraction, Action, SearchResult, State, find_invariant, improve_plan, search
 from misstep.bound import Bound
 from misstep.claim import Claim, plan_claim
 from misstep.lab import Lab
@@ -41,18 +42,18 @@ class AbstractionBound:
         scale = lab.scale / 2 ** (lab.round % 2)  # building takes time: every second round has to do
 
         def make() -> Abstraction:
-            made = Abstraction(
+            return Abstraction(
                 lab.task,
                 max_states=self.max_states // share,
                 max_transitions=self.max_transitions // share,
                 order=order,
                 budget=lab.budget.part(seconds=self.max_seconds, share=0.1, effort=scale * self.effort),
             )
-            if made.limit is not None:
-                lab.limits_hit.add(f"abstraction: {made.limit}")
-            return made
 
-        return lab.shared(("abstraction", order, scale, self), make)
+        made = lab.shared(("abstraction", order, scale, self), make, is_fixed=True)
+        if made.limit is not None:
+            lab.limits_hit.add(f"abstraction: {made.limit}")
+        return made
 
 
 ORDERS = ("one-by-one", "newest")
@@ -65,6 +66,7 @@ class BoundAbstraction:
     part: AbstractionBound
     lab: Lab
     is_anytime: ClassVar[bool] = True
+    works_ahead: ClassVar[bool] = True
 
     def claims(self, case: Case, /) -> Iterator[Claim[State]]:
         """The distance of the state, or that it has no plan."""
@@ -72,6 +74,10 @@ class BoundAbstraction:
             proof = self.lab.prover.looked_up(self.part.build(self.lab, order), case.state)
             if proof is not None:
                 yield _claim(case.state, proof, self.part.name)
+
+    def prepare(self) -> list[Callable[[], object]]:
+        """What all cases of a round need; helpers begin with it, each with one."""
+        return [partial(self.part.build, self.lab, order) for order in ORDERS]
 
     def look_up(self, state: State) -> Claim[State] | None:
         """The largest distance of a state; the abstractions are those of this round."""
@@ -100,13 +106,16 @@ class BoundDeadEnds:
 
     part: DeadEnds
     lab: Lab
+    works_ahead: ClassVar[bool] = True
 
     def claims(self, case: Case, /) -> Iterator[Claim[State]]:
         """That there is no plan. States that the policy solves are not looked at."""
         state = case.state
         if case.run.outcome == "solved" or self.lab.best(state).hi < math.inf:
             return
-        proof = self.lab.prover.dead_end(state, budget=self.lab.turn.part(seconds=self.part.max_seconds))
+        budget = self.lab.turn.part(seconds=self.part.max_seconds)
+        find = partial(find_invariant, self.lab.task, state, budget=budget)
+        proof = self.lab.prover.dead_end(state, find=partial(self.lab.work, ("h2", state), find))
         if proof is not None:
             yield _claim(state, proof, self.part.name)
 
@@ -136,6 +145,7 @@ class BoundGreedy:
     part: Greedy
     lab: Lab
     is_anytime: ClassVar[bool] = True
+    works_ahead: ClassVar[bool] = True
 
     def claims(self, case: Case, /) -> Iterator[Claim[State]]:
         """A plan, or that there is none. States that the policy solves are not looked at."""
@@ -159,24 +169,26 @@ class BoundGreedy:
     def _better(self, state: State, plan: list[Action]) -> list[Action]:
         """The plan without its worst detours: a person is going to read it."""
         budget = self.lab.turn.part(expansions=_IMPROVEMENT)
-        better = improve_plan(self.lab.task, state, plan, budget=budget)
+        improve = partial(improve_plan, self.lab.task, state, plan, budget=budget)
+        better = self.lab.work(("better", state, tuple(plan)), improve)
         self.lab.spend(better.expanded * (len(self.lab.task.actions) + 1))
         return better.plan
 
     def _search(self, config: str, state: State) -> SearchResult:
-        work = len(self.lab.task.actions) + 1
-        found = search(
+        effort = len(self.lab.task.actions) + 1
+        expansions = max(1, int(self.lab.scale * self.part.effort // effort))
+        searching = partial(
+            search,
             self.lab.task,
             config,
             state=state,
             budget=self.lab.turn.part(
-                expansions=max(1, int(self.lab.scale * self.part.effort // work)),
-                seconds=self.part.max_seconds,
-                memory_mb=self.part.max_memory_mb,
+                expansions=expansions, seconds=self.part.max_seconds, memory_mb=self.part.max_memory_mb
             ),
             keep_frontier=config.startswith("astar"),
         )
-        self.lab.spend(found.expanded * work)
+        found = self.lab.work((config, state, expansions), searching)
+        self.lab.spend(found.expanded * effort)
         return found
 
 

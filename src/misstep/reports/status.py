@@ -1,4 +1,4 @@
-"""The live status line of long work: one line on a terminal, nothing elsewhere."""
+"""The status of long work: one line on a terminal, or a few; nothing elsewhere."""
 
 import signal
 import sys
@@ -13,6 +13,7 @@ from misstep.reports.text import shorten, status_width
 _FIRST_SECONDS = 0.3
 _BETWEEN_SECONDS = 0.1
 _ERASE = "\r\x1b[2K"
+_ERASE_BELOW = "\r\x1b[J"
 
 
 class StatusLine:
@@ -35,7 +36,7 @@ class StatusLine:
         self._text, self._ticking, self._seconds = text, ticking, seconds
         self._begin = time.monotonic()
         self._done = threading.Event()
-        self._drawn = ""
+        self._drawn: list[str] = []
         self._thread: threading.Thread | None = None
 
     def show(self, text: str) -> None:
@@ -67,23 +68,37 @@ class StatusLine:
                 if not self._done.is_set():
                     self._draw()
 
-    def _draw(self) -> None:
+    def _lines(self) -> list[str]:
+        """What is to be seen; no line is as wide as the terminal, or it could not be erased."""
         line = f"{self._text} · {self._time()}" if self._ticking else self._text
-        line = shorten(line, status_width() - 1)
-        if line != self._drawn:
-            sys.stderr.write(_ERASE + line)
+        return [shorten(line, status_width() - 1)]
+
+    def _draw(self) -> None:
+        lines = self._lines()
+        if lines != self._drawn:
+            # Fewer lines than before would leave some of them behind.
+            erased = _ERASE_BELOW if len(lines) < len(self._drawn) else ""
+            sys.stderr.write(self._to_first() + erased + "\n".join(_ERASE + line for line in lines))
             sys.stderr.flush()
-            StatusLine.shown, self._drawn = self, line
+            StatusLine.shown, self._drawn = self, lines
 
     def erase(self) -> None:
-        """Clears the line until it is drawn again; the caller holds the lock."""
+        """Clears what is seen until it is drawn again; the caller holds the lock."""
         if self._drawn:
-            sys.stderr.write(_ERASE)
+            sys.stderr.write(self._to_first() + (_ERASE if len(self._drawn) == 1 else _ERASE_BELOW))
             sys.stderr.flush()
-            StatusLine.shown, self._drawn = None, ""
+            StatusLine.shown, self._drawn = None, []
+
+    def _to_first(self) -> str:
+        """Moves the cursor from the last line that is seen to the first one."""
+        return f"\x1b[{len(self._drawn) - 1}A" if len(self._drawn) > 1 else ""
+
+    @property
+    def _spent(self) -> float:
+        return time.monotonic() - self._begin
 
     def _time(self) -> str:
-        spent = time.monotonic() - self._begin
+        spent = self._spent
         return clock(spent) if self._seconds is None else f"{clock(max(0.0, self._seconds - spent))} left"
 
 

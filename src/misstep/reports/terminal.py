@@ -3,19 +3,26 @@
 Results go to standard output, progress and warnings to standard error.
 """
 
+from typing import TYPE_CHECKING
+
 from misstep.bound import cost_text
-from misstep.events import Event, Judged, PoolGrown, Ran, Started, Warned
+from misstep.events import Event, Judged, PoolGrown, Progress, Ran, Started, Warned
 from misstep.explain.words import does
 from misstep.judge import Verdict
 from misstep.reports.report import Report
-from misstep.reports.screen import say, warn
-from misstep.reports.status import StatusLine
+from misstep.reports.screen import note, say, warn
+from misstep.reports.status import StatusLine, clock
 from misstep.reports.summary import kind_lines, misstep_words, summary_lines
 from misstep.reports.text import status_width
 from misstep.tally import Tally
 
+if TYPE_CHECKING:
+    from misstep.reports.live import LiveView
+
 # Bugs that are shown one by one, and kinds of them at the end.
 _SHOWN = 10
+# Where there is no terminal, a line says so often how it goes.
+_NOTE_SECONDS = 60.0
 # Where the words after the names of the counts begin.
 _HANG = 10
 # Below this there is no room for all counts on one line.
@@ -33,12 +40,24 @@ class Terminal:
         quiet: bool = False,
         silent: bool = False,
         seconds: float | None = None,
+        live: bool | None = None,
     ) -> None:
+        """`live`: a view of how it goes, or one line; None shows a test that is over."""
         self.name, self.tally = name, tally
         self._quiet, self._silent = quiet or silent, silent
         self.status = StatusLine(f"loading {name}", quiet=quiet, seconds=seconds)
         """Shown as long as the test goes on, by whoever runs it."""
+        self._view: LiveView | None = None
+        if live and self.status.is_on:
+            self.status = self._view = _live_view(name, seconds)
         self._bugs = 0
+        # A line now and then for those who keep what is written to standard error.
+        self._note_at = None if live is None or self.status.is_on else _NOTE_SECONDS
+
+    @property
+    def progress_seconds(self) -> float | None:
+        """How often it wants to be told how the test goes."""
+        return None if self._view is None else 1.0
 
     def on(self, event: Event) -> None:
         """Shows an event."""
@@ -46,6 +65,11 @@ class Terminal:
             warn([event.text], quiet=self._quiet)
         if isinstance(event, Judged) and event.verdict is Verdict.BUG:
             self._bug(event)
+        if isinstance(event, Progress) and self._view is not None:
+            self._view.tell(event)
+        if self._note_at is not None and isinstance(event, Judged) and event.at >= self._note_at:
+            self._note_at = event.at + _NOTE_SECONDS
+            note(f"{clock(event.at)} · {self._progress()}", quiet=self._quiet)
         if self.status.is_on and isinstance(event, Started | Judged | PoolGrown | Ran):
             self.status.show(self._progress())
 
@@ -86,6 +110,12 @@ class Terminal:
         words += [f"tested {counts['tested']}", f"bugs {counts['bugs']}"]
         words += [f"cleared {counts['cleared']}", f"unknown {counts['unknown']}"]
         return " · ".join(words)
+
+
+def _live_view(name: str, seconds: float | None) -> "LiveView":
+    from misstep.reports.live import LiveView as View  # rich is loaded for people who look
+
+    return View(name, seconds=seconds)
 
 
 def _found(bug: Judged) -> str:
