@@ -11,7 +11,7 @@ from misstep.errors import InputError
 from misstep.training.episodes import Encoding, Episodes, TaskRewards, action_mask, predict_policy
 from misstep.training.task_environment import make_task_environment
 
-NO_GYMNASIUM = "the extra 'rl' (Gymnasium) is not installed"
+NO_GYMNASIUM = "the extra 'gymnasium' is not installed"
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_states_of_the_users_choice(task: misstep.Task) -> None:
         goal = task.apply(goal, action)
     with pytest.raises(InputError, match="end of an episode"):
         episodes.begin(random(), state=goal)
-    with pytest.raises(InputError, match="nothing|anything left to do"):
+    with pytest.raises(InputError, match="anything left to do"):
         Episodes(task, starts=[goal])
     with pytest.raises(InputError, match="neither 'initial' nor"):
         Episodes(task, starts="somewhere")

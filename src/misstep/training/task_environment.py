@@ -29,7 +29,7 @@ def make_task_environment(
     applicable; it is cut after `max_steps`. `reset(options={"state": ...})` begins in a state of your choice,
     given as a State or as its facts. `seed` counts until `reset(seed=...)` gives another one.
     """
-    gymnasium = require_extra("gymnasium", extra="rl", purpose="a Gymnasium environment")
+    gymnasium = require_extra("gymnasium", extra="gymnasium", purpose="a Gymnasium environment")
 
     base: Any = gymnasium.Env
 
