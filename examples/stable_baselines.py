@@ -27,7 +27,9 @@ class Watch(BaseCallback):
     def _on_step(self) -> bool:
         if self.num_timesteps % self.every == 0:
             report = misstep.test(self.task, as_policy(self.task, self.model), pool=50, seed=1)
-            print(f"{self.num_timesteps:6} steps: solves {report.solved} of 50 states, {len(report.bugs)} bugs")
+            print(
+                f"{self.num_timesteps:6} steps: solves {report.solved} of 50 states, {len(report.bugs)} bugs"
+            )
         return True
 
 

@@ -26,7 +26,13 @@ class Page(HTMLParser):
         self.anchors |= {given[name] for name in ("id", "name") if name in given}
         if tag == "a" and "href" in given:
             self.links.append(given["href"])
-        if _LOADED.get(tag) in given and given.get("rel") not in ("canonical", "index", "search", "next", "prev"):
+        if _LOADED.get(tag) in given and given.get("rel") not in (
+            "canonical",
+            "index",
+            "search",
+            "next",
+            "prev",
+        ):
             self.loaded.append(given[_LOADED[tag]])
 
 
@@ -57,5 +63,7 @@ def problems(site: Path) -> Iterator[str]:
 
 if __name__ == "__main__":
     found = list(problems(Path(sys.argv[1])))
-    print(*found or ["all links of the site lead somewhere, and nothing is loaded from the network"], sep="\n")
+    print(
+        *found or ["all links of the site lead somewhere, and nothing is loaded from the network"], sep="\n"
+    )
     sys.exit(1 if found else 0)

@@ -7,9 +7,8 @@ from sphinx.application import Sphinx
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from generated import fill_in
-
 import misstep
+from generated import fill_in
 
 project = "misstep"
 author = "The misstep team"
@@ -24,6 +23,8 @@ html_css_files = ["misstep.css"]
 html_static_path = ["static"]
 html_copy_source = False
 html_show_sphinx = False
+html_show_copyright = False
+smartquotes = False  # `--policy` is no dash.
 
 # Headings can be linked to, as on GitHub, and a link to one that is not there is an error (`-W`).
 myst_heading_anchors = 4

@@ -10,7 +10,7 @@ from typing import Any
 
 import misstep
 from misstep.cli.app import app
-from misstep.cli.parts import _KINDS as WHAT_KINDS_DO
+from misstep.cli.parts import KIND_HELP
 from misstep.plugins import KINDS, OptionInfo, PartInfo, list_parts
 
 # Every public name of misstep stands in one of these groups; the build fails where one is missing.
@@ -35,8 +35,12 @@ MODULES = {
 
 
 def fill_in(page: str) -> str:
-    """The page with `<!-- generated: NAME -->` replaced by what NAME stands for."""
+    """The page with `<!-- generated: NAME -->` replaced by what NAME stands for.
+
+    A link whose text is the name of the page's file, which reads well on GitHub, gets the page's title instead.
+    """
     makers: dict[str, Callable[[], str]] = {"commands": commands, "parts": parts, "python": python}
+    page = re.sub(r"\[[\w-]+\.md\]\(([\w-]+\.md)\)", r"[](\1)", page)
     return re.sub(r"<!-- generated: (\w+) -->", lambda found: makers[found[1]](), page)
 
 
@@ -44,13 +48,18 @@ def commands() -> str:
     """Every command with all its options, as `--help` has them."""
     text = app.generate_docs(output_format="markdown", recursive=True)
     _, _, text = text.partition("\n## misstep demo\n")
+    text = re.sub(r"^Example: (misstep [^\n]*(?:\n[^\n]+)*)", _example, text, flags=re.MULTILINE)
     return "## misstep demo\n" + text.replace("```console", "```text")
+
+
+def _example(found: re.Match[str]) -> str:
+    return f"Example: `{' '.join(found[1].split())}`"
 
 
 def parts() -> str:
     """Every part of every kind with its options, as `misstep parts` has them."""
     return "\n\n".join(
-        f"## {kind}\n\nA part of this kind {WHAT_KINDS_DO[kind]}.\n\n"
+        f"## {kind}\n\n{KIND_HELP[kind][0].upper()}{KIND_HELP[kind][1:]}.\n\n"
         + "\n\n".join(_part(part) for part in list_parts(kind) if part.origin == "misstep")
         for kind in KINDS
     )
@@ -77,7 +86,8 @@ def python() -> str:
     if named != public:
         raise ValueError(f"docs/site/generated.py: GROUPS and misstep.__all__ differ in {named ^ public}")
     sections = [
-        f"## {title}\n\n" + "\n\n".join(_thing(f"misstep.{name}", getattr(misstep, name)) for name in names.split())
+        f"## {title}\n\n"
+        + "\n\n".join(_thing(f"misstep.{name}", getattr(misstep, name)) for name in names.split())
         for title, names in GROUPS.items()
     ]
     return "\n\n".join(sections + [_module(name, title) for name, title in MODULES.items()])
@@ -145,7 +155,8 @@ def _signature(value: Any) -> str:
         return ""
     without_self = [p for p in signature.parameters.values() if p.name != "self"]
     text = str(signature.replace(parameters=without_self))
-    return re.sub(r"<factory>|<object object at \w+>", "...", text).replace("'", "").replace("misstep._core.", "")
+    text = re.sub(r"<factory>|<object object at \w+>", "...", text).replace("'", "")
+    return re.sub(r"\b(?:[a-z_]\w*\.)+(?=[A-Za-z_])", "", text)  # `Path` instead of `pathlib.Path`
 
 
 def _text(value: Any) -> str:

@@ -1,8 +1,8 @@
 """Somebody who follows a page of the documentation: blocks are files, code, or commands with what they print.
 
-Blocks in Python and for the console run. A block whose first line is a comment with the name of a file is written to that file.
-A block `output` shows what the block of Python before it prints. Everything else is only shown. A comment on the line
-before a block says where it does not run, or what it takes:
+Blocks in Python and for the console run. A block whose first line is a comment with the name of a file is written
+to that file. A block `output` shows what the block of Python before it prints. Everything else is only shown. A
+comment on the line before a block says why it does not run, or what it takes:
 
     <!-- test: not run, because it takes an hour -->
     <!-- test: needs torch, with gnn/blocks -->        (files of this folder of the shared data are there)

@@ -39,7 +39,8 @@ def test_commands_stand_in_blocks_that_run(page: Path) -> None:
 
 
 def test_blocks_are_found_with_their_marks() -> None:
-    page = "# Title\n\n```python\n# a.py\nx = 1\n```\n<!-- test: not run, because of rain -->\n```console\n$ misstep\n```\n```text\nno\n```\n"
+    skipped = "<!-- test: not run, because of rain -->\n```console\n$ misstep\n```\n"
+    page = f"# Title\n\n```python\n# a.py\nx = 1\n```\n{skipped}```text\nno\n```\n"
     file, shown = blocks("page.md", page)
     assert (file.file, file.line, file.left_out) == ("a.py", 3, None)
     assert (shown.language, shown.line, shown.left_out) == ("console", 7, "of rain")

@@ -53,7 +53,10 @@ def test_documentation_imports_nothing_private() -> None:
 
 def test_the_first_example_runs() -> None:
     done = subprocess.run(
-        [sys.executable, str(ROOT / "examples" / "first_steps.py")], capture_output=True, text=True, check=False
+        [sys.executable, str(ROOT / "examples" / "first_steps.py")],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert "solved: cost 21" in done.stdout

@@ -19,7 +19,19 @@ def test_the_site_builds_and_its_links_hold(tmp_path: Path) -> None:
     for module in ("sphinx", "furo", "myst_nb"):
         pytest.importorskip(module, reason=NO_SPHINX)
     site = tmp_path / "site"
-    build = ["-m", "sphinx", "-q", "-W", "--keep-going", "-d", tmp_path / "trees", "-c", DOCS / "site", DOCS, site]
+    build = [
+        "-m",
+        "sphinx",
+        "-q",
+        "-W",
+        "--keep-going",
+        "-d",
+        tmp_path / "trees",
+        "-c",
+        DOCS / "site",
+        DOCS,
+        site,
+    ]
     done = subprocess.run(
         [sys.executable, *map(str, build)], capture_output=True, text=True, check=False, timeout=900
     )
@@ -31,9 +43,8 @@ def test_the_site_builds_and_its_links_hold(tmp_path: Path) -> None:
 
 
 def test_every_public_name_and_every_page_has_its_place() -> None:
-    from generated import GROUPS
-
     import misstep
+    from generated import GROUPS
 
     named = [name for names in GROUPS.values() for name in names.split()]
     assert sorted(named) == sorted(set(misstep.__all__) - {"__version__"})
