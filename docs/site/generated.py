@@ -1,11 +1,13 @@
 """The parts of the reference that the code writes: commands, parts, and the Python API, as Markdown."""
 
+import ast
 import dataclasses
 import enum
 import inspect
 import re
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from itertools import pairwise
 from typing import Any
 
 import misstep
@@ -23,6 +25,8 @@ GROUPS = {
     "Writing other parts": "option Bias PartialRun Fuzzer FuzzContext PoolEntry Objective",
     "Errors": "MisstepError InputError UnsupportedFeature LimitReached PartError PolicyError FlakyPolicy",
 }
+_MOST_SHOWN = 8
+"""Of a dataclass with more fields the signature would hide more than it tells."""
 # Modules that people import from by themselves.
 MODULES = {
     "misstep.statistics": "Statistics",
@@ -86,11 +90,15 @@ def python() -> str:
     if named != public:
         raise ValueError(f"docs/site/generated.py: GROUPS and misstep.__all__ differ in {named ^ public}")
     sections = [
-        f"## {title}\n\n"
-        + "\n\n".join(_thing(f"misstep.{name}", getattr(misstep, name)) for name in names.split())
+        f"## {title}\n\n" + "\n\n".join(_thing(f"misstep.{name}", _public(name)) for name in names.split())
         for title, names in GROUPS.items()
     ]
     return "\n\n".join(sections + [_module(name, title) for name, title in MODULES.items()])
+
+
+def _public(name: str) -> Any:
+    """By its own module: `misstep.judge` is a function, and the module that it is defined in."""
+    return getattr(import_module(misstep._PUBLIC[name]), name)
 
 
 def _module(name: str, title: str) -> str:
@@ -105,7 +113,7 @@ def _module(name: str, title: str) -> str:
 
 
 def _thing(path: str, value: Any) -> str:
-    """A function, a class with its members, or a name that stands for a type."""
+    """A function, or a class with its members."""
     if inspect.isclass(value):
         is_error = issubclass(value, Exception)
         signature = "" if is_error or issubclass(value, enum.Enum) else _signature(value)
@@ -115,18 +123,35 @@ def _thing(path: str, value: Any) -> str:
 
 
 def _members(path: str, cls: type) -> Iterator[str]:
-    fields = {field.name for field in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else set()
+    fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+    texts = _field_texts(cls) if fields else {}
+    for field in fields:
+        if not field.name.startswith("_"):
+            text = field.metadata.get("help", texts.get(field.name, ""))
+            told = f":type: {_short(str(field.type))}\n\n{text}"
+            yield _directive("attribute", f"{path}.{field.name}", told, depth=4)
+    if issubclass(cls, enum.Enum):
+        for member in cls:
+            yield _directive("attribute", f"{path}.{member.name}", f":value: {member.value!r}", depth=4)
     for name, member in _named_members(cls):
         if isinstance(member, property) or type(member).__name__ == "cached_property":
             yield _directive("property", f"{path}.{name}", _text(member), depth=4)
         elif callable(member) or isinstance(member, classmethod | staticmethod):
             made = getattr(cls, name)
             yield _directive("method", f"{path}.{name}{_signature(made)}", _text(made), depth=4)
-        elif name in fields:
-            yield _directive("attribute", f"{path}.{name}", "", depth=4)
-    if issubclass(cls, enum.Enum):
-        for member in cls:
-            yield _directive("attribute", f"{path}.{member.name}", "", depth=4)
+
+
+def _field_texts(cls: type) -> dict[str, str]:
+    """What the source says of fields, in a text on the line below each."""
+    texts: dict[str, str] = {}
+    for owner in reversed([owner for owner in cls.__mro__ if owner.__module__.startswith("misstep.")]):
+        (definition,) = ast.parse(inspect.cleandoc(inspect.getsource(owner))).body
+        assert isinstance(definition, ast.ClassDef)
+        for field, text in pairwise(definition.body):
+            match field, text:
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(told))):
+                    texts[name] = inspect.cleandoc(told)
+    return texts
 
 
 def _named_members(cls: type) -> Iterator[tuple[str, Any]]:
@@ -153,10 +178,20 @@ def _signature(value: Any) -> str:
         signature = inspect.signature(value)
     except (TypeError, ValueError):
         return ""
-    without_self = [p for p in signature.parameters.values() if p.name != "self"]
-    text = str(signature.replace(parameters=without_self))
-    text = re.sub(r"<factory>|<object object at \w+>", "...", text).replace("'", "")
-    return re.sub(r"\b(?:[a-z_]\w*\.)+(?=[A-Za-z_])", "", text)  # `Path` instead of `pathlib.Path`
+    shown = [p for p in signature.parameters.values() if p.name != "self" and not p.name.startswith("_")]
+    if len(shown) > _MOST_SHOWN and dataclasses.is_dataclass(value):
+        return ""  # The attributes below it say the same.
+    text = str(signature.replace(parameters=shown))
+    for annotation in (signature.return_annotation, *(p.annotation for p in shown)):
+        if isinstance(annotation, str):
+            text = text.replace(repr(annotation), annotation)
+    return _short(re.sub(r"<factory>|<object object at \w+>", "...", text))
+
+
+def _short(text: str) -> str:
+    """`Path` instead of `pathlib.Path`, and classes by their names."""
+    text = re.sub(r"<class '(.*?)'>", r"\1", text).replace("~", "")
+    return re.sub(r"\b(?:[a-z_]\w*\.)+(?=[A-Za-z_])", "", text)
 
 
 def _text(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,7 @@ def test_every_public_name_and_every_page_has_its_place() -> None:
     assert sorted(named) == sorted(set(misstep.__all__) - {"__version__"})
     contents = (DOCS / "index.md").read_text().splitlines()
     pages = {page.stem for page in DOCS.glob("*.md")} - {"index"}
-    assert pages <= set(contents), pages - set(contents)
+    assert not {page for page in pages if not any(fnmatch(page, line) for line in contents)}
 
 
 def test_a_broken_site_is_noticed(tmp_path: Path) -> None:
