@@ -33,7 +33,7 @@ myst_enable_extensions = ["deflist", "colon_fence"]
 nb_execution_mode = "off"
 nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # Nothing is loaded from the network.
 # Outputs on the pages use `...` for what differs, and PDDL has no highlighter of its own.
-suppress_warnings = ["misc.highlighting_failure", "toc.empty_glob"]
+suppress_warnings = ["misc.highlighting_failure"]
 
 
 def setup(app: Sphinx) -> None:
