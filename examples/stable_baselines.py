@@ -4,33 +4,31 @@ Needs the libraries of the extra `rl`: pip install "misstep[rl]". Training takes
 """
 
 import argparse
+from collections.abc import Callable
 from importlib.resources import as_file, files
 from typing import Any
 
 import torch
 from sb3_contrib import MaskablePPO
-from stable_baselines3.common.callbacks import BaseCallback
 
 import misstep
 from misstep.training.episodes import TaskRewards, predict_policy
 from misstep.training.task_environment import make_task_environment
 
 
-class Watch(BaseCallback):
-    """Tests the policy now and then while it is trained."""
+def watcher(task: misstep.Task, every: int) -> Callable[[dict[str, Any], dict[str, Any]], bool]:
+    """A callback that tests the policy now and then while it is trained."""
 
-    def __init__(self, task: misstep.Task, every: int) -> None:
-        super().__init__()
-        self.task = task
-        self.every = every
-
-    def _on_step(self) -> bool:
-        if self.num_timesteps % self.every == 0:
-            report = misstep.test(self.task, as_policy(self.task, self.model), pool=50, seed=1)
+    def watch(training: dict[str, Any], _: dict[str, Any]) -> bool:
+        model = training["self"]
+        if model.num_timesteps % every == 0:
+            report = misstep.test(task, as_policy(task, model), pool=50, seed=1)
             print(
-                f"{self.num_timesteps:6} steps: solves {report.solved} of 50 states, {len(report.bugs)} bugs"
+                f"{model.num_timesteps:6} steps: solves {report.solved} of 50 states, {len(report.bugs)} bugs"
             )
         return True
+
+    return watch
 
 
 def as_policy(task: misstep.Task, model: Any) -> misstep.Policy:
@@ -65,7 +63,7 @@ def main() -> None:
         policy_kwargs={"net_arch": [64, 64]},
         seed=0,
     )
-    model.learn(options.steps, callback=Watch(task, every=max(1, options.steps // 5)))
+    model.learn(options.steps, callback=watcher(task, max(1, options.steps // 5)))
     if options.save:
         model.save(options.save)
 
