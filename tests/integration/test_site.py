@@ -1,5 +1,6 @@
 """The documentation site builds without warnings, its links hold, and it needs no network."""
 
+import re
 import subprocess
 import sys
 from fnmatch import fnmatch
@@ -52,6 +53,18 @@ def test_every_public_name_and_every_page_has_its_place() -> None:
     contents = (DOCS / "index.md").read_text().splitlines()
     pages = {page.stem for page in DOCS.glob("*.md")} - {"index"}
     assert not {page for page in pages if not any(fnmatch(page, line) for line in contents)}
+
+
+def test_pages_that_are_named_elsewhere_exist() -> None:
+    root = DOCS.parent
+    named = [*root.glob("*.md"), *(root / "src").rglob("*.py"), *(root / "native").rglob("*.hpp")]
+    lost = {
+        f"{file.relative_to(root)}: docs/{page}"
+        for file in named
+        for page in re.findall(r"\bdocs/([\w-]+\.md)", file.read_text())
+        if not (DOCS / page).exists()
+    }
+    assert not lost
 
 
 def test_a_broken_site_is_noticed(tmp_path: Path) -> None:
