@@ -10,7 +10,7 @@ JOBS ?= 2
 # Where the editable install built the core; newest first, should there be several.
 CORE = $(firstword $(shell ls -dt build/cp*/ 2>/dev/null))
 
-.PHONY: demo test native-test check tidy bench sanitize fuzz mutants torture format build clean golden
+.PHONY: demo test native-test check docs tidy bench sanitize fuzz mutants torture format build clean golden
 .DEFAULT_GOAL := test
 
 $(VENV)/.tools: pyproject.toml
@@ -31,6 +31,10 @@ $(VENV)/.peers: $(VENV)/.built
 	$(PIP) install "grpcio>=1.66" "onnxruntime>=1.20" || echo "extras of policies are not available here"
 	touch $@
 
+$(VENV)/.docs: $(VENV)/.built
+	$(PIP) install $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"])')
+	touch $@
+
 build: $(VENV)/.built
 
 demo: $(VENV)/.built
@@ -38,6 +42,11 @@ demo: $(VENV)/.built
 
 test: native-test $(VENV)/.peers
 	$(PYTEST) -n $(JOBS) -q
+
+# The documentation site, in build/docs: warnings are errors, links and anchors are checked, nothing is loaded from the network.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -q -W --keep-going -d build/docs-trees -c docs/site docs build/docs
+	$(BIN)/python docs/site/check.py build/docs
 
 # The screens of all commands once more; look at what changed before you commit it.
 golden: $(VENV)/.built

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.integration.cli import misstep
 
 ROOT = Path(__file__).parents[2]
@@ -19,16 +21,12 @@ def test_every_command_shows_what_the_page_says_and_the_code_runs(tmp_path: Path
         # `...` in the page stands for anything.
         pattern = re.escape(shown.strip()).replace(re.escape("..."), ".*")
         assert re.fullmatch(pattern, ended.out.strip(), re.DOTALL), f"{line}\n{ended.out}"
-    fuzzing = (ROOT / "docs" / "fuzzing.md").read_text()
-    code = "\n".join(
-        re.findall(r"```python\n(.*?)```", README + fuzzing, re.DOTALL)
-    )  # one goes on after another
+    code = "\n".join(re.findall(r"```python\n(.*?)```", README, re.DOTALL))  # one goes on after another
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     assert "solved 21" in done.stdout
-    assert "\n99 " in done.stdout  # the last pool entry
 
 
 def commands(page: str) -> list[tuple[str, str]]:
@@ -53,11 +51,23 @@ def test_documentation_imports_nothing_private() -> None:
         assert "misstep._core" not in page.read_text(), page
 
 
-def test_examples_run() -> None:
-    for path in sorted((ROOT / "examples").glob("*.py")):
-        done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout
+def test_the_first_example_runs() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "first_steps.py")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "solved: cost 21" in done.stdout
+
+
+def test_the_example_with_stable_baselines_runs(tmp_path: Path) -> None:
+    pytest.importorskip("sb3_contrib", reason="the extra 'rl' (Stable-Baselines3) is not installed")
+    example = [sys.executable, str(ROOT / "examples" / "stable_baselines.py"), "--steps", "1024"]
+    done = subprocess.run(example, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "1020 steps: solves" in done.stdout and "<Report: 100 states tested, " in done.stdout
 
 
 def test_the_architecture_page_is_short() -> None:

@@ -25,7 +25,8 @@ _EXTRAS = {
     "planners": (("up_fast_downward",), "the search `external:`"),
     "pandas": (("pandas",), "reports as data frames"),
     "unified-planning": (("unified_planning",), "tasks of that library"),
-    "gymnasium": (("gymnasium",), "JANI models as environments"),
+    "gymnasium": (("gymnasium",), "tasks and models as environments"),
+    "rl": (("stable_baselines3", "sb3_contrib"), "training with Stable-Baselines3"),
     "storm": (("stormpy",), "comparisons with Storm"),
     "peers": (("up_fast_downward", "unified_planning", "pyperplan"), "comparisons with other planners"),
 }

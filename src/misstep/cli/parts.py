@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from misstep.plugins import OptionInfo, PartInfo
 
 _NARROWEST = 40
-_KINDS = {
+KIND_HELP = {
     "search": "finds plans; for `misstep plan --search` and the oracle `planner`",
     "heuristic": "estimates how far a state is from the goal",
     "policy": "what is tested; for --policy",
@@ -54,7 +54,9 @@ def parts(
         return ExitCode.NOTHING_FOUND
     width = max(_NARROWEST, shutil.get_terminal_size().columns)
     for number, (name, listed) in enumerate(found.items()):
-        say_plain(*([""] if number else []), *_wrapped("", f"{name}: {_KINDS.get(name, '')}".rstrip(), width))
+        say_plain(
+            *([""] if number else []), *_wrapped("", f"{name}: {KIND_HELP.get(name, '')}".rstrip(), width)
+        )
         for part in listed:
             say_plain(*_lines(part, width))
     return ExitCode.NOTHING_FOUND
