@@ -35,7 +35,7 @@ def generate(
     from misstep.bundled.models import generate as make
     from misstep.safety.model import parse_constants
 
-    document = make(name, **parse_constants(parameter))
+    document = make(name, **parse_constants(parameter, option="--parameter"))
     try:
         out.write_text(json_module.dumps(document) + "\n", encoding="utf-8")
     except OSError as error:

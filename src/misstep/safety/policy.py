@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from misstep._core import Mlp, SafetyPolicy, Scorer, python_policy, score_policy
 from misstep.errors import InputError, MisstepError, PolicyError
-from misstep.formats.linear_layers import read_layers
+from misstep.formats.linear_layers import Layers, read_layers
 from misstep.formats.nnet import Interface, read_interface, read_nnet
 from misstep.plugins import make_policy_part, option
 from misstep.policies.python import find_object
@@ -172,6 +172,14 @@ def network_policy(
         return score_policy(task.model, scorer, inputs, list(interface.outputs), filter=use_filter)
     except InputError as error:
         raise InputError(str(error) if str(interface.file) in str(error) else f"{path}: {error}") from None
+
+
+def layers_policy(
+    layers: Layers, inputs: Sequence[str], outputs: Sequence[str], task: SafetyTask
+) -> SafetyPolicy:
+    """A network with ReLU that is in memory; it considers only what is applicable."""
+    scorer = Mlp(layers, activation="relu")
+    return score_policy(task.model, scorer, list(inputs), list(outputs), filter=True)
 
 
 def _scorer(file: Path, inputs: int, activation: str | None) -> Scorer:

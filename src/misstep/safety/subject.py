@@ -18,6 +18,7 @@ from misstep.plugins import make_part
 from misstep.record.record import MODEL
 from misstep.safety.certificate import make_certificate
 from misstep.safety.evidence import question_digest
+from misstep.safety.exam import how_it_ended
 from misstep.safety.fuzzers import BoundFuzzer, SafetyFuzzerPart
 from misstep.safety.isolated import open_policy
 from misstep.safety.lab import DeciderOracle, DeciderPart, Fault, ModelCase, ModelLab, ModelRun, ModelState
@@ -188,15 +189,7 @@ class ModelSubject:
             if not self.outcomes["failed"]:
                 tell(Warned(text=str(error)))
             return "failed", [start]
-        if end != "exhausted":
-            return {"max_steps": "cut-off", "max_lookahead": "look-ahead"}.get(end, end), run
-        game, last = self.lab.game, run[-1]
-        if game.is_goal(last):
-            return "goal", run
-        moves = game.moves(last)
-        if not moves:
-            return "dead-end", run
-        return ("stuck" if moves[0][1] else "safe"), run  # safe: all that the policy can reach was seen
+        return how_it_ended(self.lab.game, end, run), run
 
     def _on_run(self, run: list[int]) -> Iterator[ModelCase]:
         book = self.lab.book

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from misstep.errors import InputError
+from misstep.safety.exam import Exam
 from misstep.safety.model import SafetyTask
 from misstep.training.qlearning import QSettings, QTraining, save
 
@@ -71,6 +72,7 @@ def save_checkpoint(file: Path, training: QTraining, task: SafetyTask) -> None:
         "time": training.network.time,
         "count": training.memory.count,
         "ends": training.ends,
+        "exam": None if training.exam is None else asdict(training.exam),
         "random": training.rng.bit_generator.state,
         "simulator": training.simulator.snapshot(),
     }
@@ -99,6 +101,7 @@ def load_checkpoint(file: Path, training: QTraining, task: SafetyTask) -> None:
             mine[...] = theirs
         training.step, training.network.time = about["step"], about["time"]
         training.memory.count, training.ends = about["count"], about["ends"]
+        training.exam = None if about["exam"] is None else Exam(**about["exam"])
         training.rng.bit_generator.state = about["random"]
         training.simulator.restore(about["simulator"])
     except (KeyError, TypeError, ValueError) as error:
@@ -110,6 +113,8 @@ def _arrays(training: QTraining) -> list[NDArray[Any]]:
         *training.network.arrays,
         *training.target.weights,
         *training.target.biases,
+        *training.best.weights,
+        *training.best.biases,
         *training.memory.arrays,
     ]
 
@@ -118,7 +123,6 @@ def _identity(settings: QSettings, task: SafetyTask) -> dict[str, Any]:
     """What makes two trainings the same."""
     conditions = json.dumps([task.files.unsafe, task.files.goal, task.files.start, task.constants])
     told = json.loads(json.dumps(asdict(settings)))
-    del told["checkpoint_every"]  # which changes nothing
     return {
         **told,
         "model": hashlib.sha256((task.files.model + conditions).encode()).hexdigest(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from misstep.errors import InputError
-from misstep.safety.model import SafetyTask, draw
+from misstep.safety.model import SafetyTask, Value, draw
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,11 @@ class Rewards:
     unsafe: float = -1.0
     step: float = -0.02
     inapplicable: float = -0.1
+
+    def __post_init__(self) -> None:
+        for name in ("goal", "unsafe", "step", "inapplicable"):
+            if not math.isfinite(getattr(self, name)):
+                raise InputError(f"the reward for {name} is {getattr(self, name)}; it must be a number")
 
 
 class Simulator:
@@ -54,6 +60,11 @@ class Simulator:
         self._seen: dict[int, tuple[NDArray[np.float64], NDArray[np.bool_]]] = {}
         self.state = self._starts[0]
         self.steps = 0
+
+    @property
+    def starts(self) -> list[list[Value]]:
+        """The values of the start states."""
+        return [self._game.values(s) for s in self._starts]
 
     def reset(self) -> int:
         """A random start state that is not over already."""
