@@ -89,6 +89,11 @@ DecideOptions = _options_class(
     _READING
     | frozenset("policy isolate call_seconds decider radius horizon filter seconds memory_mb".split()),
 )
+ShieldOptions = _options_class(
+    "ShieldOptions",
+    _READING
+    | frozenset("policy decider filter runs start_states max_steps seconds memory_mb".split()),
+)
 
 
 def make_config(options: Any, *, file: Path | None = None, **named: Any) -> Config:

@@ -2,8 +2,9 @@
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from misstep._core import Budget, JaniGame, SafetyFuzzer
 
@@ -28,10 +29,25 @@ class Exam:
         """The share of runs that reach an unsafe state."""
         return self.unsafe / self.runs if self.runs else 0.0
 
+    def as_json(self) -> dict[str, Any]:
+        """Rates and counts."""
+        return {
+            "runs": self.runs,
+            "goal_rate": round(self.goal_rate, 4),
+            "unsafe_rate": round(self.unsafe_rate, 4),
+            "outcomes": self.ends,
+        }
+
     @property
     def rank(self) -> tuple[float, float]:
         """The greater, the better."""
         return (self.goal_rate, -self.unsafe_rate)
+
+
+def exam_of(ends: Iterable[str]) -> Exam:
+    """From the ends of runs."""
+    counts = Counter(ends)
+    return Exam(counts.total(), counts["goal"], counts["unsafe"], dict(sorted(counts.items())))
 
 
 def examine(
@@ -45,11 +61,11 @@ def examine(
 ) -> Exam:
     """Runs of the game's policy from start states that are drawn at random."""
     fuzzer = SafetyFuzzer(game, "uniform", max_steps=max_steps, seed=seed)
-    rng, ends = random.Random(seed), Counter[str]()
+    rng, ends = random.Random(seed), list[str]()
     for _ in range(runs if starts else 0):
         end, run = fuzzer.run(starts[rng.randrange(len(starts))], budget=budget)
-        ends[how_it_ended(game, end, run)] += 1
-    return Exam(ends.total(), ends["goal"], ends["unsafe"], dict(sorted(ends.items())))
+        ends.append(how_it_ended(game, end, run))
+    return exam_of(ends)
 
 
 def how_it_ended(game: JaniGame, end: str, run: Sequence[int]) -> str:

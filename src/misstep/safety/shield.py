@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 from typing import Any
 
-from misstep.safety.exam import Exam
+from misstep.safety.exam import Exam, exam_of
 from misstep.safety.lab import ModelLab
 from misstep.safety.model import StateDict, draw
 
@@ -155,7 +155,7 @@ def _distances(before: dict[int, list[int]], ends: Iterable[int]) -> dict[int, i
 
 @dataclass(frozen=True)
 class ShieldReport:
-    """Runs without and with the shield from the same start states; the rates are those from safe starts."""
+    """Runs without and with the shield from the same start states."""
 
     runs: int
     unsafe_without: int
@@ -167,22 +167,32 @@ class ShieldReport:
     lost_starts: int
     """Start states from which nobody can avoid them."""
     undecided_starts: int
-    lost: list[StateDict] = field(default_factory=list)
+    lost: list[StateDict]
     """Some of the lost ones."""
-    from_safe: dict[str, Any] = field(default_factory=dict)
-    """`without` and `with` it: how the runs from safe start states ended, and the rates."""
+    without: Exam
+    """The runs from safe start states without the shield."""
+    covered: Exam
+    """The same with it."""
+
+    def as_json(self) -> dict[str, Any]:
+        """As the JSON of tests has it."""
+        counts = {
+            entry.name: getattr(self, entry.name) for entry in fields(self) if entry.type in ("int", int)
+        }
+        exams = {"without": self.without.as_json(), "with": self.covered.as_json()}
+        return {**counts, "lost": self.lost, "from_safe_starts": exams}
 
 
-def measure(lab: ModelLab, starts: Sequence[int], *, runs: int, max_steps: int, seed: int) -> ShieldReport:
+def measure(shield: Shield, starts: Sequence[int], *, runs: int, max_steps: int, seed: int) -> ShieldReport:
     """Random runs of the bare and of the shielded policy, from the same start states."""
+    lab = shield.lab
     verdicts = Counter(map(lab.verdict, starts))
-    shield = Shield(lab)
     shield.plan(starts)
     rng = random.Random(seed)
     picks = [rng.choice(starts) for _ in range(runs)]
     bare = [_run(lab, None, start, max_steps, rng) for start in picks]
     covered = [_run(lab, shield, start, max_steps, rng) for start in picks]
-    safe = [lab.verdict(start) == "safe" for start in picks]
+    safe = [i for i, start in enumerate(picks) if lab.verdict(start) == "safe"]
     return ShieldReport(
         runs,
         sum(run.end == "unsafe" for run in bare),
@@ -193,7 +203,8 @@ def measure(lab: ModelLab, starts: Sequence[int], *, runs: int, max_steps: int, 
         verdicts["unsafe"],
         verdicts["unknown"],
         [lab.task.state(lab.game, s) for s in starts if lab.verdict(s) == "unsafe"][:_EXAMPLES],
-        {"without": _rates(bare, safe), "with": _rates(covered, safe)},
+        exam_of(bare[i].end for i in safe),
+        exam_of(covered[i].end for i in safe),
     )
 
 
@@ -221,17 +232,6 @@ def _run(lab: ModelLab, shield: Shield | None, start: int, max_steps: int, rng: 
     if game.is_unsafe(s) or game.is_goal(s):
         run.end = "unsafe" if game.is_unsafe(s) else "goal"
     return run
-
-
-def _rates(runs: Sequence[_Run], safe: Sequence[bool]) -> dict[str, Any]:
-    ends = Counter(run.end for run, counts in zip(runs, safe, strict=True) if counts)
-    exam = Exam(ends.total(), ends["goal"], ends["unsafe"], dict(sorted(ends.items())))
-    return {
-        "runs": exam.runs,
-        "goal_rate": round(exam.goal_rate, 4),
-        "unsafe_rate": round(exam.unsafe_rate, 4),
-        "outcomes": exam.ends,
-    }
 
 
 def policy_move(lab: ModelLab, s: int) -> tuple[int, list[int]] | None:

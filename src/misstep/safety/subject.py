@@ -5,7 +5,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from misstep._core import Budget, SafetyPolicy
@@ -24,7 +24,7 @@ from misstep.safety.isolated import open_policy
 from misstep.safety.lab import DeciderOracle, DeciderPart, Fault, ModelCase, ModelLab, ModelRun, ModelState
 from misstep.safety.model import SafetyTask, load_model
 from misstep.safety.policy import PolicyFunction, function_policy, policy_part
-from misstep.safety.shield import ShieldReport, measure
+from misstep.safety.shield import Shield, ShieldReport, measure
 from misstep.statistics import CONFIDENCE, rate_bounds, running_bounds
 from misstep.subject import UNTIL_WIDTH, Clock, Finding, Tell
 
@@ -167,7 +167,7 @@ class ModelSubject:
             "expanded": self.lab.decider.expanded,
         }
         if self._shield is not None:
-            extra["shield"] = asdict(self._shield)
+            extra["shield"] = self._shield.as_json()
         if not self.outcomes:
             return {"extra": extra}
         rate = rate_bounds(*self._counts(), confidence=self.confidence)
@@ -223,7 +223,7 @@ class ModelSubject:
             horizon=lab.horizon,
             max_expansions=lab.max_expansions,
         )
-        return measure(shielded, starts, runs=self.runs, max_steps=self.max_steps, seed=self.seed)
+        return measure(Shield(shielded), starts, runs=self.runs, max_steps=self.max_steps, seed=self.seed)
 
 
 def open_model(session: "Session", budget: Budget) -> ModelSubject:

@@ -96,6 +96,18 @@ class QNetwork:
         rows = np.arange(len(x))
         delta = np.zeros_like(values[-1])
         delta[rows, actions] = np.clip(values[-1][rows, actions] - targets, -1, 1) / len(x)
+        self._descend(values, delta)
+
+    def imitate(self, x: Array, mask: NDArray[np.bool_], actions: NDArray[np.int64], weights: Array) -> None:
+        """One step towards taking these actions among those of the mask (weighted cross-entropy)."""
+        values = self._forward(x)
+        scores = np.where(mask, values[-1], -np.inf)
+        likely = np.exp(scores - scores.max(1, keepdims=True))
+        delta = likely / likely.sum(1, keepdims=True)
+        delta[np.arange(len(x)), actions] -= 1
+        self._descend(values, delta * (weights / weights.sum())[:, None])
+
+    def _descend(self, values: list[Array], delta: Array) -> None:
         weight_steps: list[Array] = []
         bias_steps: list[Array] = []
         for k in reversed(range(len(self.weights))):
@@ -195,12 +207,12 @@ class QTraining:
     def result(self) -> tuple[Layers, list[str], list[str]]:
         """The best layers (on unscaled inputs), the names of the inputs, and the labels of the outputs."""
         network = self.network if self.exam is None else self.best
-        return _unscaled(network, self.simulator), self.simulator.inputs, self.simulator.labels
+        return unscaled(network, self.simulator), self.simulator.inputs, self.simulator.labels
 
     @property
     def latest(self) -> tuple[Layers, list[str], list[str]]:
         """The same of the network as it is now."""
-        return _unscaled(self.network, self.simulator), self.simulator.inputs, self.simulator.labels
+        return unscaled(self.network, self.simulator), self.simulator.inputs, self.simulator.labels
 
     def run(
         self,
@@ -263,7 +275,7 @@ class QTraining:
             self.network.fit(xs, actions, paid + settings.discount * np.where(masks.any(1), after, 0.0))
 
 
-def _unscaled(network: QNetwork, simulator: Simulator) -> Layers:
+def unscaled(network: QNetwork, simulator: Simulator) -> Layers:
     """Fold the scaling of the inputs into the first layer."""
     layers = [(w.copy(), b.copy()) for w, b in zip(network.weights, network.biases, strict=True)]
     w, b = layers[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,6 +65,10 @@ class Simulator:
     def starts(self) -> list[list[Value]]:
         """The values of the start states."""
         return [self._game.values(s) for s in self._starts]
+
+    def number(self, values: Sequence[Value]) -> int:
+        """The number of the state with these values."""
+        return self._game.add(list(values))
 
     def reset(self) -> int:
         """A random start state that is not over already."""
