@@ -67,7 +67,12 @@ def test_checkpoints_of_other_trainings_are_refused(tmp_path: Path) -> None:
     out = tmp_path / "p.jani2nnet"
     save_checkpoint(checkpoint_file(out), QTraining(make("transport"), settings), make("transport"))
     with pytest.raises(InputError, match="another seed"):
-        train_to(out, make("transport"), QSettings(hidden=(4,), steps=300, checkpoint_every=100, seed=1), resume=True)
+        train_to(
+            out,
+            make("transport"),
+            QSettings(hidden=(4,), steps=300, checkpoint_every=100, seed=1),
+            resume=True,
+        )
     with pytest.raises(InputError, match="another model"):
         train_to(out, make("two_way_line"), settings, resume=True)
     checkpoint_file(out).write_bytes(checkpoint_file(out).read_bytes()[:1000])

@@ -89,10 +89,10 @@ DecideOptions = _options_class(
     _READING
     | frozenset("policy isolate call_seconds decider radius horizon filter seconds memory_mb".split()),
 )
+ExperimentOptions = _options_class("ExperimentOptions", _READING | frozenset("policy filter horizon".split()))
 ShieldOptions = _options_class(
     "ShieldOptions",
-    _READING
-    | frozenset("policy decider filter runs start_states max_steps seconds memory_mb".split()),
+    _READING | frozenset("policy decider filter runs start_states max_steps seconds memory_mb".split()),
 )
 
 

@@ -96,9 +96,7 @@ def retrain(
     files = policy_part(policy).files
     if not files or files[0].suffix != ".jani2nnet":
         raise InputError(f"policy `{policy}`: only networks are retrained; name one with nnet:FILE")
-    settings = RepairSettings(
-        rounds=rounds, runs=runs, epochs=epochs, exam_runs=exam_runs, seed=config.seed
-    )
+    settings = RepairSettings(rounds=rounds, runs=runs, epochs=epochs, exam_runs=exam_runs, seed=config.seed)
 
     def progress(number: int, exam: "Exam") -> None:
         text = f"round {number}: {exam.unsafe_rate:.1%} of runs unsafe, {exam.goal_rate:.1%} reach the goal"

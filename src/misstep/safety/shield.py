@@ -52,7 +52,8 @@ class Shield:
             reached = self._reached(starts, max_states)
             if reached is None:
                 return False
-            stuck = [s for s in reached if s not in self._finding_goals(reached) and self._goes_on(s)]
+            fine = self._finding_goals(reached)
+            stuck = [s for s in reached if s not in fine and self._goes_on(s)]
             ways = self._safe_ways(stuck, max_states) if stuck else {}
             for s, label in ways.items():
                 self.overrule(s, label)
@@ -79,7 +80,9 @@ class Shield:
 
     def _outcomes(self, s: int) -> list[int]:
         label = self.choose(s)
-        return [] if label is None else next(after for own, _, after in self.lab.game.moves(s) if own == label)
+        return (
+            [] if label is None else next(after for own, _, after in self.lab.game.moves(s) if own == label)
+        )
 
     def _reached(self, starts: Iterable[int], max_states: int) -> dict[int, list[int]] | None:
         found: dict[int, list[int]] = {}
@@ -122,7 +125,7 @@ class Shield:
         distance = _distances(before, [s for s in moves if game.is_goal(s)])
         ways: dict[int, int] = {}
         for s in stuck:
-            ranked = [_rank(after, distance) + (place,) for place, (_, after) in enumerate(moves.get(s, []))]
+            ranked = [(*_rank(after, distance), place) for place, (_, after) in enumerate(moves.get(s, []))]
             if ranked and min(ranked)[1] < _FAR:
                 ways[s] = moves[s][min(ranked)[-1]][0]
         return ways

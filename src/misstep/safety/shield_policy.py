@@ -23,7 +23,9 @@ FORMAT = 1
 KIND = "safety-shield"
 
 
-def make_shield(task: SafetyTask, policy: str, *, decider: str = "level", filter: bool | None = None) -> Shield:
+def make_shield(
+    task: SafetyTask, policy: str, *, decider: str = "level", filter: bool | None = None
+) -> Shield:
     """A shield around a policy that is named as for `--policy`."""
     part: DeciderPart = make_part("decider", decider)
     game = task.game(load_policy(policy, task, filter=filter))
@@ -91,7 +93,9 @@ def read_shield(path: Path, task: SafetyTask, *, filter: bool | None = None) -> 
 class Shielded:
     """A policy behind a shield, which overrules it where it could become unsafe."""
 
-    policy: str = option("", "the policy, as for --policy; or a file of `misstep safety shield`, ending in .json")
+    policy: str = option(
+        "", "the policy, as for --policy; or a file of `misstep safety shield`, ending in .json"
+    )
 
     @property
     def files(self) -> tuple[Path, ...]:

@@ -243,9 +243,7 @@ class QTraining:
         layers, inputs, labels = self.latest
         game = self.task.game(layers_policy(layers, inputs, labels, self.task))
         starts = [game.add(values) for values in self.simulator.starts]
-        found = examine(
-            game, starts, runs=settings.exam_runs, max_steps=settings.episode, seed=settings.seed
-        )
+        found = examine(game, starts, runs=settings.exam_runs, max_steps=settings.episode, seed=settings.seed)
         if self.exam is None or found.rank >= self.exam.rank:
             self.exam = found
             self.best.copy_from(self.network)

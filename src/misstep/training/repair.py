@@ -71,8 +71,7 @@ class Repaired:
     def is_better(self) -> bool:
         """Whether fewer runs are unsafe, and no fewer reach the goal."""
         return (
-            self.after.unsafe_rate < self.before.unsafe_rate
-            and self.after.goal_rate >= self.before.goal_rate
+            self.after.unsafe_rate < self.before.unsafe_rate and self.after.goal_rate >= self.before.goal_rate
         )
 
 
@@ -123,7 +122,9 @@ class Repair:
             if shield.lab.verdict(s) == "safe"
         ]
         if not found:
-            raise InputError(f"{self.task.files.file}: no start state is known to be safe; nothing to retrain")
+            raise InputError(
+                f"{self.task.files.file}: no start state is known to be safe; nothing to retrain"
+            )
         return found
 
     def _shield(self) -> Shield:
@@ -156,9 +157,7 @@ class Repair:
             self._collect()
         # The runs by which the best was chosen flatter it: measured again with others.
         before, after = self.exam(old, seed=_LAST), self.exam(best, seed=_LAST)
-        return Repaired(
-            before, after, shielded, rounds, best, self.simulator.inputs, self.simulator.labels
-        )
+        return Repaired(before, after, shielded, rounds, best, self.simulator.inputs, self.simulator.labels)
 
     def exam(self, layers: Layers | None = None, *, seed: int = 1) -> Exam:
         """The network as it is now, or another one."""

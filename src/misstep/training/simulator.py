@@ -11,8 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from misstep._core import Budget, Decider
 from misstep.errors import InputError
 from misstep.safety.model import SafetyTask, Value, draw
+
+_MAX_EXPANSIONS = 100_000
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,8 @@ class Simulator:
         self._number = {label: i for i, label in enumerate(task.labels)}
         self._output = {self._number[label]: k for k, label in enumerate(self.labels)}
         self._seen: dict[int, tuple[NDArray[np.float64], NDArray[np.bool_]]] = {}
+        self._safe: dict[int, NDArray[np.bool_]] = {}
+        self._decider = Decider(self._game)
         self.state = self._starts[0]
         self.steps = 0
 
@@ -65,6 +70,10 @@ class Simulator:
     def starts(self) -> list[list[Value]]:
         """The values of the start states."""
         return [self._game.values(s) for s in self._starts]
+
+    def values(self, s: int) -> list[Value]:
+        """The values of a state."""
+        return self._game.values(s)
 
     def number(self, values: Sequence[Value]) -> int:
         """The number of the state with these values."""
@@ -118,6 +127,23 @@ class Simulator:
                         mask[self._output[label]] = True
             self._seen[s] = (x, mask)
         return self._seen[s]
+
+    def safe_mask(self, s: int) -> NDArray[np.bool_]:
+        """Which of `labels` keep to states from which unsafe ones can be avoided.
+
+        In a state that is lost, or where a limit kept the decider from telling, all that are applicable.
+        """
+        if s not in self._safe:
+            mask = self.look(s)[1].copy()
+            for label, outcomes in self._game.plain_moves(s) if mask.any() else ():
+                if label in self._output and not all(map(self._is_safe, outcomes)):
+                    mask[self._output[label]] = False
+            self._safe[s] = mask if mask.any() else self.look(s)[1]
+        return self._safe[s]
+
+    def _is_safe(self, s: int) -> bool:
+        budget = Budget(expansions=_MAX_EXPANSIONS)
+        return self._decider.decide(s, None, budget=budget)[0] == "safe"
 
     def step(self, action: int) -> tuple[float, bool]:
         """Take the action with this index in `labels`; the reward, and whether the episode is over."""

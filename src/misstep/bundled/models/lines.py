@@ -56,7 +56,9 @@ class _Line:
             stands = inside & (speed == 0)
             b.edge("load", stands & (position == origin) & (package == WAITING), {f"package_{i}": LOADED})
             b.edge(
-                "unload", stands & (position == destination) & (package == LOADED), {f"package_{i}": DELIVERED}
+                "unload",
+                stands & (position == destination) & (package == LOADED),
+                {f"package_{i}": DELIVERED},
             )
         if parked is not None:
             b.edge("park", (speed == 0) & (parked == 0), {"parked": 1})
@@ -130,11 +132,17 @@ def two_way_line(
     position = b.integer("position", -max_speed, line.last + max_speed, 0)
     speed = b.integer("speed", -max_speed, max_speed, 0)
     line.add_moves(b, position, speed, slowest=-max_speed, fallen=WAITING)
-    done = conjunction([E(f"package_{i}") == DELIVERED for i in range(packages)])
+    goal = conjunction([E(f"package_{i}") == DELIVERED for i in range(packages)])
     starts = [
-        {"position": p, "speed": v, "package_0": load}
+        {
+            "position": p,
+            "speed": v,
+            f"package_{done}": load,
+            **{f"package_{i}": DELIVERED for i in range(done)},
+        }
+        for done in range(packages)
         for p in range(length)
         for v in range(-max_speed, max_speed + 1)
         for load in (WAITING, LOADED)
     ]
-    return b.document(unsafe=(position < 0) | (position > line.last), goal=done, starts=starts)
+    return b.document(unsafe=(position < 0) | (position > line.last), goal=goal, starts=starts)
