@@ -2,14 +2,17 @@
 
 `python benchmarks/safety_zoo.py [--seeds N] [NAME ...]` writes into src/misstep/bundled/safety_zoo; half a
 minute of CPU time a seed, two minutes for the large ones.
-Checkpoints are compared by their runs from start states that are decided safe: all that reaches an unsafe
-state from there is the policy's fault.
+Q-learning comes first, then rounds of retraining on faults (`misstep.training.repair`), which make small
+networks competent much sooner. Checkpoints of both are compared by their runs from start states that are
+decided safe: all that reaches an unsafe state from there is the policy's fault.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,21 +20,24 @@ from typing import Any
 from misstep._core import Budget, Decider, SafetyFuzzer
 from misstep.bundled.models import BUNDLED, generate
 from misstep.formats.jani import JaniTask
+from misstep.formats.linear_layers import Layers
 from misstep.safety.exam import Exam, examine
 from misstep.safety.model import SafetyTask, Value
 from misstep.safety.policy import layers_policy
 from misstep.training.qlearning import QSettings, QTraining, save
+from misstep.training.repair import Repair, RepairSettings
 from misstep.training.simulator import Rewards
 
 ZOO = Path(__file__).parents[1] / "src" / "misstep" / "bundled" / "safety_zoo"
-RUNS, FUZZED, MAX_STEPS, EXPANSIONS = 300, 300, 300, 50_000
-USUAL: dict[str, Any] = {"hidden": (32, 32), "steps": 60_000, "train_every": 4, "checkpoint_every": 2000}
-LARGE: dict[str, Any] = {**USUAL, "hidden": (64, 64), "steps": 120_000, "memory": 50_000}
+RUNS, FUZZED, MAX_STEPS, EXPANSIONS, ROUNDS = 300, 300, 300, 50_000, 15
+Network = tuple[Layers, list[str], list[str]]
+USUAL: dict[str, Any] = {"hidden": (32, 32), "steps": 20_000, "train_every": 4, "checkpoint_every": 2000}
+LARGE: dict[str, Any] = {**USUAL, "hidden": (64, 64), "steps": 40_000, "memory": 50_000}
 REWARDS = Rewards(goal=5.0, unsafe=-1.0, step=-0.01)
 SETTINGS: dict[str, dict[str, Any]] = {
     "npuzzle": {**LARGE, "hidden": (64, 64)},
     "npuzzle_budget": LARGE,
-    "npuzzle_large": {**LARGE, "hidden": (128, 64), "steps": 240_000},
+    "npuzzle_large": {**LARGE, "hidden": (128, 64)},
     "blocksworld_budget": LARGE,
     "blocksworld_large": {**LARGE, "hidden": (128, 64)},
     "one_way_line_large": LARGE,
@@ -71,8 +77,8 @@ class Quality:
     """Distinct unsafe runs that a biased fuzzer finds."""
 
 
-def quality(task: SafetyTask, training: QTraining, starts: list[list[Value]]) -> Quality:
-    game = task.game(layers_policy(*training.latest, task))
+def quality(task: SafetyTask, network: Network, starts: list[list[Value]]) -> Quality:
+    game = task.game(layers_policy(*network, task))
     states = [game.add(values) for values in starts]
     exam: Exam = examine(game, states, runs=RUNS, max_steps=MAX_STEPS, seed=1)
     fuzzer = SafetyFuzzer(game, "sampling", depth=1, seed=1, max_steps=MAX_STEPS)
@@ -91,17 +97,31 @@ def main(names: list[str], seeds: int) -> None:
         starts = safe_starts(task)
         best: Quality | None = None
 
-        def consider(training: QTraining) -> None:
+        def consider(network: Network) -> None:
             nonlocal best
-            found = quality(task, training, starts)  # noqa: B023
+            found = quality(task, network, starts)  # noqa: B023
             if best is None or found > best:
                 best = found
-                save(ZOO / f"{name}.jani2nnet", *training.latest, digits=4)  # noqa: B023
+                save(ZOO / f"{name}.jani2nnet", *network, digits=4)  # noqa: B023
 
         for seed in range(seeds):
             settings = QSettings(**SETTINGS.get(name, USUAL), rewards=REWARDS, exam_runs=1, seed=seed)
-            QTraining(task, settings).run(checkpoint=consider)
+            training = QTraining(task, settings)
+            training.run(checkpoint=lambda at: consider(at.latest))
             print(f"{name}, seed {seed}: {best}", flush=True)
+            refine(task, training.latest, consider, seed)
+            print(f"{name}, seed {seed}, retrained: {best}", flush=True)
+
+
+def refine(task: SafetyTask, network: Network, consider: Callable[[Network], None], seed: int) -> None:
+    """Small steps, so that there are policies in between that are good and not safe."""
+    with tempfile.TemporaryDirectory() as folder:
+        draft = Path(folder) / "draft.jani2nnet"
+        save(draft, *network)
+        repair = Repair(task, draft, RepairSettings(rounds=ROUNDS, epochs=3, exam_runs=RUNS, seed=seed))
+        repair.run(
+            progress=lambda *_: consider((repair.layers, repair.simulator.inputs, repair.simulator.labels))
+        )
 
 
 if __name__ == "__main__":

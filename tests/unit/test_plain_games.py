@@ -11,7 +11,9 @@ from misstep.bundled.models import generate
 from misstep.testing.plain_games import PlainGame
 
 
-def game(moves: dict[int, dict[str, list[int]]], unsafe: set[int], goals: set[int] = frozenset()) -> PlainGame:  # type: ignore[assignment]
+def game(
+    moves: dict[int, dict[str, list[int]]], unsafe: set[int], goals: set[int] = frozenset()
+) -> PlainGame:  # type: ignore[assignment]
     found = PlainGame.explore(
         range(max(moves) + 1),
         lambda s: list(moves[s].items()),
@@ -42,7 +44,11 @@ def test_too_many_states_are_refused() -> None:
     outcomes = [("p", [1])]
     assert (
         PlainGame.explore(
-            [0], lambda s: outcomes if s == 0 else [("p", [s + 1])], is_unsafe=bool, is_goal=bool, max_states=1
+            [0],
+            lambda s: outcomes if s == 0 else [("p", [s + 1])],
+            is_unsafe=bool,
+            is_goal=bool,
+            max_states=1,
         )
         is None
     )

@@ -12,7 +12,7 @@ import pytest
 import misstep
 from misstep._core import Decider, SafetyFuzzer
 from misstep.bundled.models import generate
-from misstep.errors import InputError
+from misstep.errors import InputError, PolicyError
 from misstep.safety.lab import ModelLab
 from misstep.safety.model import SafetyTask
 from misstep.safety.policy import function_policy, load_policy, zoo_file
@@ -97,6 +97,12 @@ def test_shields_go_through_files(task: SafetyTask, model: Path, tmp_path: Path)
         read_shield(file, task)
 
 
+def _puzzle(tmp_path: Path) -> Path:
+    path = tmp_path / "puzzle.jani"
+    path.write_text(json.dumps(generate("npuzzle")), encoding="utf-8")
+    return path
+
+
 def _other(tmp_path: Path) -> Path:
     path = tmp_path / "other.jani"
     path.write_text(json.dumps(generate("two_way_line", length=9)), encoding="utf-8")
@@ -171,3 +177,23 @@ def test_a_retrained_network_is_a_policy(task: SafetyTask, tmp_path: Path) -> No
 def test_bad_settings_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         RepairSettings(**options)
+
+
+def test_a_shielded_policy_is_served_and_asked(task: SafetyTask, model: Path) -> None:
+    pytest.importorskip("grpc", reason="the extra 'remote' is not installed")
+    from misstep.safety.remote import ModelPolicyServer
+
+    policy = load_policy("shield:zoo:two_way_line", task)
+    with ModelPolicyServer(task, policy) as server:
+        remote = f"remote:{server.address}"
+        report = misstep.test(model, remote, runs=20).as_json()
+        assert report["outcomes"]["goal"] > 0
+        assert report["bugs"] == 0
+        far = task.game(load_policy(remote, task))
+        near = task.game(policy)
+        for s, t in zip(task.start_states(far), task.start_states(near), strict=True):
+            assert far.moves(s)[0][0] == near.moves(t)[0][0]
+        with pytest.raises(PolicyError, match="another model"):
+            load_policy(remote, SafetyTask.load(_puzzle(model.parent)))
+    with pytest.raises(PolicyError, match="fails"):
+        load_policy(f"{remote},max_seconds=2", task)
