@@ -74,7 +74,8 @@ def best(which: str, path: Path) -> dict[str, float] | None:
             print(f"  {which} fails: {done.stderr.strip().splitlines()[-1:]}")
             return None
         found.append(json.loads(done.stdout.splitlines()[-1]))
-    return min(found, key=lambda one: one["seconds"])
+    fastest: dict[str, float] = min(found, key=lambda one: one["seconds"])
+    return fastest
 
 
 def main(names: list[str]) -> None:

@@ -60,7 +60,7 @@ def safe_starts(task: SafetyTask) -> list[list[Value]]:
     game = task.game()
     decider = Decider(game, "level")
     return [
-        game.values(s)
+        list(game.values(s))
         for s in task.start_states(game)
         if decider.decide(s, None, budget=Budget(expansions=EXPANSIONS))[0] == "safe"
     ]

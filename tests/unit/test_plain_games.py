@@ -11,9 +11,7 @@ from misstep.bundled.models import generate
 from misstep.testing.plain_games import PlainGame
 
 
-def game(
-    moves: dict[int, dict[str, list[int]]], unsafe: set[int], goals: set[int] = frozenset()
-) -> PlainGame:  # type: ignore[assignment]
+def game(moves: dict[int, dict[str, list[int]]], unsafe: set[int], *goals: int) -> PlainGame:
     found = PlainGame.explore(
         range(max(moves) + 1),
         lambda s: list(moves[s].items()),
@@ -36,7 +34,7 @@ def test_deviations_are_counted_along_the_worst_play() -> None:
 
 
 def test_unsafe_comes_before_goal_and_dead_ends_are_safe() -> None:
-    made = game({0: {}, 1: {}, 2: {"p": [1]}, 3: {"p": [1, 0]}}, {0}, {0, 1})
+    made = game({0: {}, 1: {}, 2: {"p": [1]}, 3: {"p": [1, 0]}}, {0}, 0, 1)
     assert list(made.needed(None, cap=1)) == [1, 0, 0, 1]
 
 

@@ -78,7 +78,7 @@ def read_shield(path: Path, task: SafetyTask, *, filter: bool | None = None) -> 
     if document.get("model_sha256") != _digest(task):
         raise InputError(f"{path}: the shield was made for another model or other conditions; make it again")
     shield = make_shield(task, _named_policy(path, document), decider=document["decider"], filter=filter)
-    game, fields = shield.lab.game, document.get("fields")
+    game, fields = shield.lab.game, document.get("fields", [])
     for i, row in enumerate(document.get("overruled", [])):
         try:
             *values, label = row

@@ -87,7 +87,7 @@ class PlainGame:
                     for t in after:
                         before[t].append(s)
         found = np.array(self.unsafe, np.bool_)
-        left = list(np.flatnonzero(found))
+        left = [int(s) for s in np.flatnonzero(found)]
         while left:
             for s in before[left.pop()]:
                 if not found[s]:

@@ -69,11 +69,11 @@ class Simulator:
     @property
     def starts(self) -> list[list[Value]]:
         """The values of the start states."""
-        return [self._game.values(s) for s in self._starts]
+        return [list(self._game.values(s)) for s in self._starts]
 
     def values(self, s: int) -> list[Value]:
         """The values of a state."""
-        return self._game.values(s)
+        return list(self._game.values(s))
 
     def number(self, values: Sequence[Value]) -> int:
         """The number of the state with these values."""
