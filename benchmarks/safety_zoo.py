@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from misstep._core import Budget, Decider, SafetyFuzzer
-from misstep.bundled.models import BUNDLED, generate
+from misstep.bundled.models import INSTANCES, generate
 from misstep.formats.jani import JaniTask
 from misstep.formats.linear_layers import Layers
 from misstep.safety.exam import Exam, examine
@@ -92,7 +92,7 @@ def quality(task: SafetyTask, network: Network, starts: list[list[Value]]) -> Qu
 
 def main(names: list[str], seeds: int) -> None:
     ZOO.mkdir(exist_ok=True)
-    for name in names or list(BUNDLED):
+    for name in names or list(INSTANCES):
         task = load(name)
         starts = safe_starts(task)
         best: Quality | None = None

@@ -22,8 +22,8 @@ DOMAINS: dict[str, Callable[..., dict[str, Any]]] = {
     "inverted_pendulum": control.inverted_pendulum,
 }
 
-# The sizes that the bundled policies were trained for, from hundreds to more than a million states.
-BUNDLED: dict[str, tuple[str, dict[str, Any]]] = {
+# Sizes from hundreds to more than a million states, with every variant.
+INSTANCES: dict[str, tuple[str, dict[str, Any]]] = {
     "one_way_line": ("one_way_line", {"length": 12, "packages": 2, "max_speed": 4}),
     "one_way_line_park": ("one_way_line", {"length": 20, "packages": 3, "along": True, "parking": True}),
     "one_way_line_det": ("one_way_line", {"length": 20, "packages": 4, "max_speed": 4, "random": False}),
@@ -35,7 +35,8 @@ BUNDLED: dict[str, tuple[str, dict[str, Any]]] = {
     "two_way_line_large": ("two_way_line", {"length": 20, "packages": 8, "max_speed": 3}),
     "transport": ("transport", {}),
     "transport_large": ("transport", {"places": 12, "packages": 30, "limit": 4}),
-    "blocksworld": ("blocksworld", {"blocks": 5, "limit": 4}),
+    "blocksworld": ("blocksworld", {}),
+    "blocksworld_large": ("blocksworld", {"blocks": 6, "limit": 5}),
     "blocksworld_budget": ("blocksworld", {"blocks": 4, "budget": 16}),
     "npuzzle": ("npuzzle", {}),
     "npuzzle_budget": ("npuzzle", {"rows": 2, "columns": 3, "budget": 60}),
@@ -47,6 +48,12 @@ BUNDLED: dict[str, tuple[str, dict[str, Any]]] = {
     "cart_pole": ("cart_pole", {}),
     "inverted_pendulum": ("inverted_pendulum", {}),
 }
+_TRAINED = (
+    "one_way_line two_way_line two_way_line_park two_way_line_det two_way_line_large transport blocksworld "
+    "npuzzle beluga bouncing_ball follow_car cart_pole inverted_pendulum"
+).split()
+BUNDLED = {name: INSTANCES[name] for name in _TRAINED}
+"""Those that come with a policy, `zoo:NAME`; benchmarks/safety_zoo.py trains them."""
 
 
 LEAST = {"length": 2, "blocks": 2, "rows": 2, "columns": 2, "places": 2}
@@ -55,11 +62,11 @@ MOST = 1000
 
 
 def generate(name: str, **parameters: Any) -> dict[str, Any]:
-    """The JANI document of a benchmark, or of a bundled size of one."""
-    if name in BUNDLED and not parameters:
-        name, parameters = BUNDLED[name]
+    """The JANI document of a benchmark, or of a size of one that has a name."""
+    if name in INSTANCES and not parameters:
+        name, parameters = INSTANCES[name]
     if name not in DOMAINS:
-        raise InputError(f"unknown benchmark {name!r}; known are {', '.join(sorted({*DOMAINS, *BUNDLED}))}")
+        raise InputError(f"unknown benchmark {name!r}; known are {', '.join(sorted({*DOMAINS, *INSTANCES}))}")
     make = DOMAINS[name]
     known = inspect.signature(make).parameters
     for parameter, value in parameters.items():
