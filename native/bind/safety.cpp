@@ -72,6 +72,10 @@ const char* name(RunEnd end) {
     return "";
 }
 
+void check(const Game& game, StateId s) {
+    if (s >= game.size()) throw misstep::InputError("no such state in this game");
+}
+
 void bind_fuzzer(nb::module_& m) {
     nb::class_<Fuzzer>(m, "SafetyFuzzer", "Policy runs biased towards unsafety (Algorithm 1).")
         .def(
@@ -120,7 +124,7 @@ void bind_safety(nb::module_& m) {
         .def(
             "moves",
             [](Game& g, StateId s) {
-                if (s >= g.size()) throw misstep::InputError("no such state in this game");
+                check(g, s);
                 std::vector<std::tuple<std::uint32_t, bool, std::vector<StateId>>> result;
                 Moves moves = g.moves(s);
                 for (std::uint32_t i = 0; i < moves.size(); ++i) {
@@ -130,7 +134,19 @@ void bind_safety(nb::module_& m) {
                 }
                 return result;
             },
-            "(label, deviates from the policy, outcomes) of each move; the policy's own first.");
+            "(label, deviates from the policy, outcomes) of each move; the policy's own first.")
+        .def(
+            "plain_moves",
+            [](Game& g, StateId s) {
+                check(g, s);
+                std::vector<std::pair<std::uint32_t, std::vector<StateId>>> result;
+                Moves moves = g.plain_moves(s);
+                for (std::uint32_t i = 0; i < moves.size(); ++i)
+                    result.emplace_back(moves[i].label, std::vector<StateId>(moves[i].outcomes.begin(),
+                                                                             moves[i].outcomes.end()));
+                return result;
+            },
+            "(label, outcomes) of each move, without asking the policy.");
 
     using Spec = std::tuple<std::vector<std::pair<std::uint32_t, std::vector<StateId>>>, bool, bool,
                             std::optional<std::uint32_t>>;
@@ -192,9 +208,10 @@ void bind_safety(nb::module_& m) {
             [](PyDecider& d, StateId s, Radius radius) {
                 d.check(s);
                 std::vector<std::tuple<StateId, std::uint32_t, std::optional<std::uint32_t>>> result;
-                for (const StrategyStep& step : d.decider_->strategy(s, native_radius(radius))) {
+                const std::uint32_t r = native_radius(radius);
+                for (const StrategyStep& step : d.decider_->strategy(s, r)) {
                     std::optional<std::uint32_t> label;
-                    if (step.move != infinite) label = d.decider_->game().moves(step.state)[step.move].label;
+                    if (step.move != infinite) label = d.decider_->moves(step.state, r)[step.move].label;
                     result.emplace_back(step.state, step.value, label);
                 }
                 return result;
@@ -209,9 +226,10 @@ void bind_safety(nb::module_& m) {
                 std::vector<
                     std::tuple<StateId, std::uint32_t, std::vector<std::pair<std::uint32_t, StateId>>>>
                     result;
-                for (const RefutationStep& step : d.decider_->refutation(s, native_radius(radius))) {
+                const std::uint32_t r = native_radius(radius);
+                for (const RefutationStep& step : d.decider_->refutation(s, r)) {
                     std::vector<std::pair<std::uint32_t, StateId>> answers;
-                    Moves moves = d.decider_->game().moves(step.state);
+                    Moves moves = d.decider_->moves(step.state, r);
                     for (auto [move, t] : step.answers) answers.emplace_back(moves[move].label, t);
                     result.emplace_back(step.state, step.budget, std::move(answers));
                 }

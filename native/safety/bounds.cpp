@@ -51,7 +51,7 @@ std::vector<StrategyStep> Bounds::strategy(Game& game, StateId start) const {
         }
         steps.push_back({s, upper_[s], move_[s]});
         if (move_[s] == infinite) continue;
-        for (StateId t : game.moves(s)[move_[s]].outcomes)
+        for (StateId t : moves(game, s)[move_[s]].outcomes)
             if (seen.insert(t).second) open.push_back(t);
     }
     return steps;
@@ -67,9 +67,9 @@ std::vector<RefutationStep> Bounds::refutation(Game& game, StateId start, std::u
         std::uint32_t when = first_raise(s, b + 1);
         auto [place, added] = steps.try_emplace({when, b}, RefutationStep{s, b, {}});
         if (!added) continue;
-        Moves moves = game.moves(s);
-        for (std::uint32_t i = 0; i < moves.size(); ++i) {
-            Move move = moves[i];
+        const Moves found = moves(game, s);
+        for (std::uint32_t i = 0; i < found.size(); ++i) {
+            Move move = found[i];
             if (cost(move) > b) continue;
             std::uint32_t left = b - cost(move);
             StateId answer = 0;

@@ -31,6 +31,8 @@ class Bounds {
   public:
     explicit Bounds(bool counts_deviations) : counts_(counts_deviations) {}
 
+    // The moves that indices of this table are about: without counting, the policy does not matter.
+    Moves moves(Game& game, StateId s) const { return counts_ ? game.moves(s) : game.plain_moves(s); }
     std::uint32_t cost(const Move& move) const { return counts_ && move.deviates ? 1 : 0; }
     // The value from which on a state is lost for this radius.
     std::uint32_t cap(std::uint32_t radius) const { return counts_ ? radius + 1 : 1; }

@@ -69,7 +69,7 @@ Moves Decider::expand(StateId s, Bounds& bounds) {
     } else {
         meter_.tick();
     }
-    Moves moves = game_.moves(s);
+    Moves moves = bounds.moves(game_, s);
     bounds.grow(game_.size());
     if (moves.size() == 0) bounds.settle_leaf(s);
     return moves;

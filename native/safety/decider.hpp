@@ -35,6 +35,8 @@ class Decider {
     std::vector<StrategyStep> strategy(StateId s, std::uint32_t radius);
     std::vector<RefutationStep> refutation(StateId s, std::uint32_t radius);
     bool refuted(StateId s, std::uint32_t radius);
+    // The moves that the indices in such evidence are about.
+    Moves moves(StateId s, std::uint32_t radius) { return bounds(radius).moves(game_, s); }
     std::uint64_t expanded() const { return total_; }
     Game& game() { return game_; }
 

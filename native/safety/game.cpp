@@ -9,17 +9,11 @@ namespace misstep::safety {
 void MoveSink::clear() {
     entries_.clear();
     outcomes_.clear();
-    has_policy_ = false;
 }
 
 void MoveSink::begin(std::uint32_t label) {
     if (!entries_.empty()) entries_.back().last = static_cast<std::uint32_t>(outcomes_.size());
     entries_.push_back({label, static_cast<std::uint32_t>(outcomes_.size())});
-}
-
-void MoveSink::policy(std::uint32_t label) {
-    policy_ = label;
-    has_policy_ = true;
 }
 
 std::uint32_t* Game::allocate(std::size_t words) {
@@ -40,28 +34,48 @@ std::uint32_t* Game::allocate(std::size_t words) {
     return data;
 }
 
-void Game::expand(StateId s) {
+void Game::collect(StateId s) {
     sink_.clear();
-    generate(s, sink_);
+    if (s < plain_.size() && plain_[s]) {  // known already, only not as the policy likes them
+        Moves moves(plain_[s]);
+        for (std::uint32_t i = 0; i < moves.size(); ++i) {
+            sink_.begin(moves[i].label);
+            for (StateId t : moves[i].outcomes) sink_.outcome(t);
+        }
+    } else {
+        generate(s, sink_);
+    }
     auto& entries = sink_.entries_;
     if (!entries.empty()) entries.back().last = static_cast<std::uint32_t>(sink_.outcomes_.size());
-    bool policy_first = false;
-    if (sink_.has_policy_) {
-        auto chosen = std::find_if(entries.begin(), entries.end(),
-                                   [this](const auto& entry) { return entry.label == sink_.policy_; });
-        if (chosen != entries.end()) {
-            std::rotate(entries.begin(), chosen, chosen + 1);
-            policy_first = true;
-        }
-    }
-    std::size_t words = 1 + entries.size() + 2 * entries.size();
     for (auto& entry : entries) {
         auto first = sink_.outcomes_.begin() + entry.first;
         auto last = sink_.outcomes_.begin() + entry.last;
         std::sort(first, last);
         entry.last = static_cast<std::uint32_t>(std::unique(first, last) - sink_.outcomes_.begin());
-        words += entry.last - entry.first;
     }
+}
+
+bool Game::order(StateId s) {
+    auto& entries = sink_.entries_;
+    labels_.clear();
+    for (const auto& entry : entries) labels_.push_back(entry.label);
+    const std::optional<std::uint32_t> chosen = ask(s, labels_);
+    // What the policy takes comes first, whatever it thinks of the others.
+    auto place = chosen ? std::find(labels_.begin(), labels_.end(), *chosen) : labels_.end();
+    const bool is_move = place != labels_.end();
+    if (is_move) std::rotate(labels_.begin(), place, place + 1);
+    for (std::size_t i = 0; i < labels_.size(); ++i) {
+        auto at = std::find_if(entries.begin() + static_cast<std::ptrdiff_t>(i), entries.end(),
+                               [&](const auto& entry) { return entry.label == labels_[i]; });
+        std::rotate(entries.begin() + static_cast<std::ptrdiff_t>(i), at, at + 1);
+    }
+    return is_move;
+}
+
+void Game::store(Table& table, StateId s, bool policy_first) {
+    const auto& entries = sink_.entries_;
+    std::size_t words = 1 + 3 * entries.size();
+    for (const auto& entry : entries) words += entry.last - entry.first;
     std::uint32_t* data = allocate(words);
     data[0] = static_cast<std::uint32_t>(entries.size()) << 1 | (policy_first ? 1u : 0u);
     std::size_t at = 1 + entries.size();
@@ -73,8 +87,23 @@ void Game::expand(StateId s) {
                   data + at + 2);
         at += 2 + data[at + 1];
     }
-    if (expansions_.size() < leaves_.size()) expansions_.resize(leaves_.size(), nullptr);
-    expansions_[s] = data;
+    if (table.size() < leaves_.size()) table.resize(leaves_.size(), nullptr);
+    table[s] = data;
+}
+
+void Game::expand_ordered(StateId s) {
+    collect(s);
+    store(ordered_, s, order(s));
+}
+
+void Game::expand_plain(StateId s) {
+    if (s < ordered_.size() && ordered_[s]) {
+        if (plain_.size() < leaves_.size()) plain_.resize(leaves_.size(), nullptr);
+        plain_[s] = ordered_[s];
+        return;
+    }
+    collect(s);
+    store(plain_, s, false);
 }
 
 ExplicitGame::ExplicitGame(std::vector<Node> nodes) : nodes_(std::move(nodes)) {
@@ -93,7 +122,10 @@ void ExplicitGame::generate(StateId s, MoveSink& sink) {
         sink.begin(choice.label);
         for (StateId t : choice.outcomes) sink.outcome(t);
     }
-    if (nodes_[s].has_policy) sink.policy(nodes_[s].policy);
+}
+
+std::optional<std::uint32_t> ExplicitGame::ask(StateId s, std::vector<std::uint32_t>&) {
+    return nodes_[s].has_policy ? std::optional(nodes_[s].policy) : std::nullopt;
 }
 
 }  // namespace misstep::safety

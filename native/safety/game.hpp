@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -43,8 +44,6 @@ class MoveSink {
     void clear();
     void begin(std::uint32_t label);
     void outcome(StateId s) { outcomes_.push_back(s); }
-    // The label the policy chose, if it chose one; called at most once, at any time.
-    void policy(std::uint32_t label);
 
   private:
     friend class Game;
@@ -55,11 +54,11 @@ class MoveSink {
     };
     std::vector<Entry> entries_;
     std::vector<StateId> outcomes_;
-    std::uint32_t policy_ = 0;
-    bool has_policy_ = false;
 };
 
 // Owns the expansions, at addresses that never move. Deciders share one game; each counts its own expansions.
+// The policy is asked about a state when its moves are wanted in the policy's order, never before: with an
+// infinite radius nobody needs to know what it would do.
 class Game {
   public:
     virtual ~Game() = default;
@@ -69,20 +68,31 @@ class Game {
 
     Leaf leaf(StateId s) const { return leaves_[s]; }
     std::size_t size() const { return leaves_.size(); }
+    // The policy's own move first, the others as it likes them.
     Moves moves(StateId s) {
-        if (s >= expansions_.size() || !expansions_[s]) expand(s);
-        return Moves(expansions_[s]);
+        if (s >= ordered_.size() || !ordered_[s]) expand_ordered(s);
+        return Moves(ordered_[s]);
+    }
+    // The same moves in an order that stays, whether or not the policy was asked; asks nobody.
+    Moves plain_moves(StateId s) {
+        if (s >= plain_.size() || !plain_[s]) expand_plain(s);
+        return Moves(plain_[s]);
     }
     // h_u: an estimate of how far the state is from unsafety; 0 where nothing is known.
     virtual double distance(StateId) { return 0; }
     // How likely each outcome of a move of s is when a run is drawn; empty: all alike. What can happen, and
     // with it every verdict, does not depend on it.
     virtual void weights(StateId, const Move&, std::vector<double>& weights) { weights.clear(); }
-    virtual std::size_t bytes() const { return words_ * 4 + leaves_.capacity() + expansions_.capacity() * 8; }
+    virtual std::size_t bytes() const { 
+        return words_ * 4 + leaves_.capacity() + (ordered_.capacity() + plain_.capacity()) * 8;
+    }
 
   protected:
-    // Adds the moves of s to the sink, in the order in which they should be tried.
+    // Adds the moves of s to the sink.
     virtual void generate(StateId s, MoveSink& sink) = 0;
+    // Asks the policy: sorts the labels of s as it likes them, and says which one it takes; nothing where
+    // there is no policy, or it takes none.
+    virtual std::optional<std::uint32_t> ask(StateId s, std::vector<std::uint32_t>& labels) = 0;
     StateId add_state(Leaf leaf) {
         leaves_.push_back(leaf);
         return static_cast<StateId>(leaves_.size() - 1);
@@ -90,15 +100,21 @@ class Game {
 
   private:
     static constexpr std::size_t block_words = std::size_t{1} << 16;
-    void expand(StateId s);
+    using Table = std::vector<const std::uint32_t*>;
+    void expand_ordered(StateId s);
+    void expand_plain(StateId s);
+    void collect(StateId s);  // the moves of s into the sink, sorted and without repetitions
+    bool order(StateId s);    // the moves in the sink; whether the first one is the policy's
+    void store(Table& table, StateId s, bool policy_first);
     std::uint32_t* allocate(std::size_t words);
 
     std::vector<Leaf> leaves_;
-    std::vector<const std::uint32_t*> expansions_;
+    Table ordered_, plain_;
     std::vector<std::unique_ptr<std::uint32_t[]>> blocks_;
     std::size_t used_ = block_words;  // of the last block
     std::size_t words_ = 0;           // of all blocks
     MoveSink sink_;
+    std::vector<std::uint32_t> labels_;
 };
 
 // A game given move by move, for tests and for games that do not come from JANI.
@@ -119,6 +135,7 @@ class ExplicitGame final : public Game {
 
   protected:
     void generate(StateId s, MoveSink& sink) override;
+    std::optional<std::uint32_t> ask(StateId s, std::vector<std::uint32_t>& labels) override;
 
   private:
     std::vector<Node> nodes_;

@@ -49,7 +49,6 @@ void JaniGame::generate(StateId s, MoveSink& sink) {
     for (const auto& choice : choices) labels.push_back(choice.label);
     std::sort(labels.begin(), labels.end());
     labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
-    ask_policy(sink, s, labels);
     for (std::uint32_t label : labels) {
         sink.begin(label);
         for (const auto& choice : choices) {
@@ -60,23 +59,24 @@ void JaniGame::generate(StateId s, MoveSink& sink) {
     }
 }
 
-// Sets the policy's move, and sorts the alternatives by what the policy thinks of them.
-void JaniGame::ask_policy(MoveSink& sink, StateId s, std::vector<std::uint32_t>& labels) {
-    if (!policy_ || labels.empty()) return;
+std::optional<std::uint32_t> JaniGame::ask(StateId s, std::vector<std::uint32_t>& labels) {
+    if (!policy_ || labels.empty()) return std::nullopt;
     scores_.clear();
+    std::sort(labels.begin(), labels.end());
     ++policy_calls_;
-    std::uint32_t label = policy_->choose(successors_.load(model_state(s)), labels, scores_);
+    const std::uint32_t label = policy_->choose(successors_.load(model_state(s)), labels, scores_);
     if (chosen_.size() <= s) chosen_.resize(std::max<std::size_t>(size(), s + 1), infinite);
     chosen_[s] = label;
-    if (label != infinite) sink.policy(label);
-    if (scores_.size() != labels.size()) return;
-    std::vector<std::size_t> order(labels.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [this](std::size_t a, std::size_t b) { return scores_[a] > scores_[b]; });
-    std::vector<std::uint32_t> sorted;
-    for (std::size_t i : order) sorted.push_back(labels[i]);
-    labels = std::move(sorted);
+    if (scores_.size() == labels.size()) {
+        std::vector<std::size_t> order(labels.size());
+        std::iota(order.begin(), order.end(), 0);
+        std::stable_sort(order.begin(), order.end(),
+                         [this](std::size_t a, std::size_t b) { return scores_[a] > scores_[b]; });
+        std::vector<std::uint32_t> sorted;
+        for (std::size_t i : order) sorted.push_back(labels[i]);
+        labels = std::move(sorted);
+    }
+    return label == infinite ? std::nullopt : std::optional(label);
 }
 
 void JaniGame::weights(StateId s, const Move& move, std::vector<double>& weights) {

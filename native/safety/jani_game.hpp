@@ -36,17 +36,17 @@ class JaniGame final : public Game {
     double distance(StateId s) override;
     void weights(StateId s, const Move& move, std::vector<double>& weights) override;
     std::size_t bytes() const override;
-    // The label that the policy chose in an expanded state, applicable or not.
+    // The label that the policy chose in a state, applicable or not.
     std::optional<std::uint32_t> chosen(StateId s);
     std::uint64_t policy_calls() const { return policy_calls_; }
 
   protected:
     void generate(StateId s, MoveSink& sink) override;
+    std::optional<std::uint32_t> ask(StateId s, std::vector<std::uint32_t>& labels) override;
 
   private:
     StateId number(std::uint32_t model_state, std::uint32_t step);
     Leaf classify(std::uint32_t model_state);
-    void ask_policy(MoveSink& sink, StateId s, std::vector<std::uint32_t>& labels);
 
     std::shared_ptr<jani::Model> model_;
     jani::Successors successors_;

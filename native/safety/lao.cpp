@@ -69,7 +69,7 @@ class Lao final : public GreedyDecider {
         while (!frames.empty()) {
             meter_.tick();
             Frame& frame = frames.back();
-            auto outcomes = game_.moves(frame.state)[frame.move].outcomes;
+            auto outcomes = bounds.moves(game_, frame.state)[frame.move].outcomes;
             if (frame.next == outcomes.size()) {
                 order.push_back(frame.state);
                 frames.pop_back();

@@ -49,6 +49,8 @@ class Level final : public Decider {
         std::vector<std::uint32_t> version;  // of the current move; older watches are stale
         std::vector<std::uint32_t> watches;  // first watch on this state
         std::vector<std::uint32_t> mark;     // size of pending_ when the state was expanded
+        std::vector<std::uint32_t> order_of;  // where the order of a state's moves starts in `orders`
+        std::vector<std::uint32_t> orders;
         std::vector<Watch> pool;
         std::uint32_t free = none;
 
@@ -60,6 +62,7 @@ class Level final : public Decider {
             version.resize(size, 0);
             watches.resize(size, none);
             mark.resize(size, none);
+            order_of.resize(size, none);
         }
         void add(StateId t, Watch watch) {
             watch.next = watches[t];
@@ -116,9 +119,8 @@ class Level final : public Decider {
     // The order in which the moves of s are tried: those that stay far from unsafety first, since one good
     // move is enough; in the order of the game where h_u cannot tell.
     void sort_moves(StateId s, const Moves& moves) {
-        if (order_of_.size() <= s) order_of_.resize(std::max<std::size_t>(game_.size(), s + 1), none);
-        if (order_of_[s] != none) return;
-        order_of_[s] = static_cast<std::uint32_t>(orders_.size());
+        if (table_->order_of[s] != none) return;
+        table_->order_of[s] = static_cast<std::uint32_t>(table_->orders.size());
         sorted_.clear();
         for (std::uint32_t i = 0; i < moves.size(); ++i) {
             std::uint32_t fresh = 0;
@@ -132,15 +134,15 @@ class Level final : public Decider {
         std::stable_sort(sorted_.begin(), sorted_.end(), [](const Ranked& a, const Ranked& b) {
             return a.moves != b.moves ? a.moves < b.moves : a.distance > b.distance;
         });
-        for (const Ranked& ranked : sorted_) orders_.push_back(ranked.state);
+        for (const Ranked& ranked : sorted_) table_->orders.push_back(ranked.state);
     }
 
     // The index, in the game, of the move that comes at this place.
-    std::uint32_t move_at(StateId s, std::uint32_t place) const { return orders_[order_of_[s] + place]; }
+    std::uint32_t move_at(StateId s, std::uint32_t place) const { return table_->orders[table_->order_of[s] + place]; }
 
     // Finds the current move of s from this place on, through the levels; true if its level rose.
     bool advance(StateId s, std::uint32_t i) {
-        Moves moves = game_.moves(s);
+        Moves moves = bounds_->moves(game_, s);
         bool raised = false;
         ++table_->version[s];
         for (std::uint32_t level = bounds_->lower(s); level < cap_; ++level, i = 0) {
@@ -183,7 +185,7 @@ class Level final : public Decider {
 
     void sort_shared(StateId s, const Move& move) {
         sorted_.clear();
-        Moves moves = game_.moves(s);
+        Moves moves = bounds_->moves(game_, s);
         for (StateId t : move.outcomes) {
             std::uint32_t count = 0;
             for (std::uint32_t i = 0; i < moves.size(); ++i) {
@@ -236,7 +238,7 @@ class Level final : public Decider {
                 pending_.push_back(s);
                 continue;
             }
-            for (StateId t : game_.moves(s)[move_at(s, table_->current[s])].outcomes)
+            for (StateId t : bounds_->moves(game_, s)[move_at(s, table_->current[s])].outcomes)
                 if (!seen[t]) {
                     seen[t] = true;
                     stack.push_back(t);
@@ -261,7 +263,6 @@ class Level final : public Decider {
         StateId state;
     };
     std::vector<Ranked> sorted_;
-    std::vector<std::uint32_t> order_of_, orders_;  // per state, where its order starts in the other
 };
 
 }  // namespace

@@ -34,7 +34,7 @@ class Lrtdp final : public GreedyDecider {
             if (best.move == infinite) break;
             StateId next = s;
             bool found = false;
-            for (StateId t : game_.moves(s)[best.move].outcomes) {
+            for (StateId t : bounds.moves(game_, s)[best.move].outcomes) {
                 if (closed(t, bounds, cap)) continue;
                 if (!found || bounds.lower(t) > bounds.lower(next)) next = t;
                 found = true;
@@ -63,7 +63,7 @@ class Lrtdp final : public GreedyDecider {
                 converged = false;
                 continue;
             }
-            for (StateId t : game_.moves(u)[best.move].outcomes)
+            for (StateId t : bounds.moves(game_, u)[best.move].outcomes)
                 if (!closed(t, bounds, cap) && visit(t)) open.push_back(t);
         }
         if (converged) {

@@ -44,7 +44,7 @@ class PolicyIteration final : public Decider {
     // The first move from `move` on that has no lost outcome. Lost outcomes stay lost: the cursor is implied
     // by the bounds and needs no storage between walks.
     std::uint32_t cursor(const Node& node, std::uint32_t move, Bounds& bounds) {
-        Moves moves = game_.moves(node.state);
+        Moves moves = bounds.moves(game_, node.state);
         for (; move < moves.size(); ++move) {
             Move candidate = moves[move];
             std::uint32_t cost = bounds.cost(candidate);
@@ -83,7 +83,7 @@ class PolicyIteration final : public Decider {
                 frames.pop_back();
                 continue;
             }
-            Move move = game_.moves(node.state)[node.move];
+            Move move = bounds.moves(game_, node.state)[node.move];
             std::uint32_t left = node.budget - bounds.cost(move);
             if (frame.next > 0 && lost(move.outcomes[frame.next - 1], left, bounds)) {
                 node.move = cursor(node, node.move + 1, bounds);

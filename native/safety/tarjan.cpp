@@ -66,7 +66,7 @@ class Tarjan final : public Decider {
         Frame& frame = frames_.back();
         const StateId s = stack_[frame.index].state;
         const std::uint32_t budget = stack_[frame.index].budget;
-        Moves moves = game_.moves(s);
+        Moves moves = bounds.moves(game_, s);
         if (!frame.started) {
             cut(frame.index + 1);
             if (!next_move(frame, moves, budget, bounds)) {

@@ -67,6 +67,11 @@ std::uint32_t price(const Move& move, std::uint32_t radius) {
     return radius != infinite && move.deviates ? 1 : 0;
 }
 
+// What the indices of evidence with this radius are about.
+Moves moves_of(Game& game, StateId s, std::uint32_t radius) {
+    return radius == infinite ? game.plain_moves(s) : game.moves(s);
+}
+
 bool is_strategy(Game& game, StateId start, std::uint32_t radius, const std::vector<StrategyStep>& steps) {
     std::map<StateId, std::uint32_t> value;
     for (const StrategyStep& step : steps) value[step.state] = step.value;
@@ -75,11 +80,11 @@ bool is_strategy(Game& game, StateId start, std::uint32_t radius, const std::vec
         if (game.leaf(step.state) == Leaf::unsafe) return false;
         if (game.leaf(step.state) == Leaf::goal) continue;
         if (step.move == infinite) {
-            if (game.moves(step.state).size() > 0) return false;
+            if (moves_of(game, step.state, radius).size() > 0) return false;
             continue;
         }
-        if (step.move >= game.moves(step.state).size()) return false;
-        const Move move = game.moves(step.state)[step.move];
+        if (step.move >= moves_of(game, step.state, radius).size()) return false;
+        const Move move = moves_of(game, step.state, radius)[step.move];
         for (StateId t : move.outcomes)
             if (!value.contains(t) || value[t] + price(move, radius) > step.value) return false;
     }
@@ -91,7 +96,7 @@ bool is_refutation(Game& game, StateId start, std::uint32_t radius,
     if (game.leaf(start) == Leaf::unsafe) return true;
     std::set<std::pair<StateId, std::uint32_t>> refuted;  // with this budget
     for (const RefutationStep& step : steps) {
-        Moves moves = game.moves(step.state);
+        Moves moves = moves_of(game, step.state, radius);
         if (moves.size() == 0 || game.leaf(step.state) != Leaf::none) return false;
         std::map<std::uint32_t, StateId> answers(step.answers.begin(), step.answers.end());
         for (std::uint32_t i = 0; i < moves.size(); ++i) {

@@ -100,6 +100,7 @@ seconds = 600
 COMMANDS = [
     *"demo test run fuzz plan show report verify replay shrink diff dominance train serve doctor parts safety".split(),
     *("safety test", "safety decide", "safety generate", "safety experiments", "train mlp"),
+    *("safety shield", "safety retrain", "safety serve"),
     *("train asnet", "select", "retrain", "scale"),
     *("campaign", "campaign status", "campaign table", "campaign plot", "campaign export"),
 ]

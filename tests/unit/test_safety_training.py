@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from misstep.safety.policy import load_policy, zoo_file
 from misstep.training.environment import make_environment
 from misstep.training.qcheckpoint import checkpoint_file, load_checkpoint, prepare, save_checkpoint, train_to
 from misstep.training.qlearning import QSettings, QTraining, save
+from misstep.training.simulator import Rewards
 
 
 def make(name: str, **parameters: object) -> SafetyTask:
@@ -67,7 +69,12 @@ def test_checkpoints_of_other_trainings_are_refused(tmp_path: Path) -> None:
     out = tmp_path / "p.jani2nnet"
     save_checkpoint(checkpoint_file(out), QTraining(make("transport"), settings), make("transport"))
     with pytest.raises(InputError, match="another seed"):
-        train_to(out, make("transport"), QSettings(hidden=(4,), steps=300, seed=1), resume=True)
+        train_to(
+            out,
+            make("transport"),
+            QSettings(hidden=(4,), steps=300, checkpoint_every=100, seed=1),
+            resume=True,
+        )
     with pytest.raises(InputError, match="another model"):
         train_to(out, make("two_way_line"), settings, resume=True)
     checkpoint_file(out).write_bytes(checkpoint_file(out).read_bytes()[:1000])
@@ -75,7 +82,10 @@ def test_checkpoints_of_other_trainings_are_refused(tmp_path: Path) -> None:
         train_to(out, make("transport"), settings, resume=True)
 
 
-@pytest.mark.parametrize("options", [{"hidden": (0,)}, {"hidden": (8, -1)}, {"steps": 0}, {"batch": -1}])
+@pytest.mark.parametrize(
+    "options",
+    [{"hidden": (0,)}, {"hidden": (8, -1)}, {"steps": 0}, {"batch": -1}, {"hidden": ()}, {"discount": 0.0}],
+)
 def test_bad_settings_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         QSettings(**options)
@@ -130,3 +140,34 @@ def test_gymnasium_environment() -> None:
         assert environment.observation_space.contains(observation)
         if over or cut:
             observation, info = environment.reset()
+
+
+def test_the_best_of_several_seeds_is_kept(tmp_path: Path) -> None:
+    """Killed after the first seed and resumed: the same policy as without, and nothing is left behind."""
+    settings = QSettings(hidden=(8,), steps=400, checkpoint_every=200, exam_runs=20)
+    whole, out = tmp_path / "whole.jani2nnet", tmp_path / "p.jani2nnet"
+    best = train_to(whole, make("transport"), settings, seeds=2)
+    singles = [
+        train_to(tmp_path / f"{seed}.jani2nnet", make("transport"), replace(settings, seed=seed))
+        for seed in (0, 1)
+    ]
+    assert best.rank == max(exam.rank for exam in singles)
+    train_to(out, make("transport"), settings)
+    out.with_suffix(".seeds.json").write_text(json.dumps([asdict(singles[0])]), encoding="utf-8")
+    assert train_to(out, make("transport"), settings, seeds=2, resume=True) == best
+    assert out.with_suffix(".nnet").read_bytes() == whole.with_suffix(".nnet").read_bytes()
+    assert not out.with_suffix(".seeds.json").exists()
+
+
+def test_rewards_and_lengths_change_what_is_learned() -> None:
+    usual = QSettings(hidden=(4,), steps=300)
+    others = (
+        replace(usual, rewards=Rewards(goal=1.0)),
+        replace(usual, episode=3),
+        replace(usual, copy_every=7),
+        replace(usual, discount=0.5),
+    )
+    ((first, _), *_), *_ = trained(make("transport"), usual)
+    for other in others:
+        ((changed, _), *_), *_ = trained(make("transport"), other)
+        assert (first != changed).any()

@@ -89,6 +89,12 @@ DecideOptions = _options_class(
     _READING
     | frozenset("policy isolate call_seconds decider radius horizon filter seconds memory_mb".split()),
 )
+ExperimentOptions = _options_class("ExperimentOptions", _READING | frozenset("policy filter horizon".split()))
+ServeOptions = _options_class("ServeOptions", _READING | frozenset("policy filter".split()))
+ShieldOptions = _options_class(
+    "ShieldOptions",
+    _READING | frozenset("policy decider filter runs start_states max_steps seconds memory_mb".split()),
+)
 
 
 def make_config(options: Any, *, file: Path | None = None, **named: Any) -> Config:

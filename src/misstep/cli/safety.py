@@ -6,4 +6,7 @@ safety = App(name="safety", help="Unsafe runs, bugs and faults of policies on JA
 safety.command("misstep.cli.safety_test:test", name="test")
 safety.command("misstep.cli.safety_decide:decide", name="decide")
 safety.command("misstep.cli.safety_experiments:experiments", name="experiments")
+safety.command("misstep.cli.safety_repair:shield", name="shield")
+safety.command("misstep.cli.safety_repair:retrain", name="retrain")
+safety.command("misstep.cli.safety_serve:serve", name="serve")
 safety.command("misstep.cli.safety_models:generate", name="generate")

@@ -1,47 +1,97 @@
-"""`misstep safety experiments`: the paper's experiments on our benchmarks."""
+"""`misstep safety experiments`: the paper's experiments on our benchmarks, or on a model of your own."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from misstep.cli.config_options import ExperimentOptions, make_config
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import MAX_COUNT, Json, Quiet
+from misstep.cli.options import MAX_COUNT, MAX_SECONDS, Json, Quiet
 from misstep.cli.output import emit_json, note, say
+from misstep.errors import InputError
 
 Count = Number(gt=0, lt=MAX_COUNT)
 
 
 def experiments(
-    names: Annotated[tuple[str, ...], Parameter(help="Benchmarks; all without any.")] = (),
+    names: Annotated[
+        tuple[str, ...],
+        Parameter(help="Benchmarks, or one JANI file with --policy; all benchmarks without any."),
+    ] = (),
     /,
     *,
-    out: Annotated[Path, Parameter(help="Where results and figures go.")],
+    out: Annotated[Path, Parameter(help="Where results and figures go; what is there goes on.")],
     runs: Annotated[int, Parameter(validator=Count, help="Policy runs of each fuzzer.")] = 1000,
     states: Annotated[int, Parameter(validator=Count, help="States to decide, for each benchmark.")] = 200,
     paths: Annotated[
         int, Parameter(validator=Count, help="Unsafe runs to analyse, for each benchmark.")
     ] = 50,
-    seconds: Annotated[float, Parameter(help="Time limit of one decision.")] = 2.0,
-    seed: Annotated[int, Parameter(help="Everything random comes from it.")] = 0,
+    max_steps: Annotated[int, Parameter(validator=Count, help="Longest run.")] = 300,
+    seconds: Annotated[
+        float, Parameter(validator=Number(gt=0, lt=MAX_SECONDS), help="Time limit of one decision.")
+    ] = 2.0,
+    max_expansions: Annotated[
+        int, Parameter(validator=Count, help="Expanded states of one decision.")
+    ] = 200_000,
+    memory_mb: Annotated[int, Parameter(validator=Count, help="Memory limit of one decision.")] = 4000,
+    jobs: Annotated[
+        int, Parameter(validator=Number(gt=0, lte=1024), help="So many processes at once; times suffer.")
+    ] = 1,
+    options: Annotated[Any, Parameter(name="*")] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Compare fuzzers, deciders and fault analyses on bundled benchmarks; draw the paper's figures 2 to 4.
+    """Compare fuzzers, deciders and fault analyses; draw the paper's figures 2 to 4.
 
-    Example: misstep safety experiments --out results
+    The same command goes on where it was stopped.
+
+    Example: misstep safety experiments --out results --jobs 2
     """
-    from misstep.experiments.safety import Plan, run_experiments
+    from misstep.experiments.safety import bundled_instances, run_experiments
+    from misstep.experiments.safety_units import Instance, Plan
 
-    plan = Plan(runs=runs, states=states, paths=paths, max_seconds=seconds, seed=seed)
-    summary = run_experiments(out, plan, names=names, progress=lambda text: note(text, quiet=quiet))
-    if json:
-        emit_json({**summary, "out": str(out)})
+    given = options or ExperimentOptions()
+    plan = Plan(
+        runs=runs,
+        states=states,
+        paths=paths,
+        max_steps=max_steps,
+        max_seconds=seconds,
+        max_expansions=max_expansions,
+        memory_mb=memory_mb,
+        seed=given.seed or 0,
+    )
+    if given.policy is None:
+        instances = bundled_instances(names)
+    elif len(names) == 1:
+        model = Path(names[0])
+        instances = [Instance(model.stem, make_config(given, model=model))]
     else:
-        for title, entries in summary.items():
-            say(title.replace("_", " "))
-            for name, value in entries.items():
-                say(f"  {name}: {value}")
-        say(f"results and figures are in {out}")
+        raise InputError("--policy is for a model of your own: name its JANI file, and nothing else")
+    found = run_experiments(out, plan, instances, jobs=jobs, tell=lambda text: note(text, quiet=quiet))
+    if json:
+        emit_json({**found, "out": str(out)})
+        return ExitCode.NOTHING_FOUND
+    for title, entries in found.items():
+        _show(title.replace("_", " "), entries)
+    say(f"results and figures are in {out}")
     return ExitCode.NOTHING_FOUND
+
+
+experiments.__annotations__["options"] = Annotated[ExperimentOptions | None, Parameter(name="*")]
+
+
+def _show(title: str, entries: Any) -> None:
+    if not entries:
+        return
+    say(title)
+    rows = entries.items() if isinstance(entries, dict) else enumerate(entries, start=1)
+    for name, value in rows:
+        told = (
+            ", ".join(f"{key.replace('_', ' ')} {v}" for key, v in value.items())
+            if isinstance(value, dict)
+            else value
+        )
+        say(f"  {str(name).replace('_', ' ') if isinstance(value, list) else name}: {told}")

@@ -1,6 +1,7 @@
 """`misstep safety generate` and `misstep train mlp`: benchmarks of our own, and policies for any model."""
 
 import json as json_module
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -35,13 +36,31 @@ def generate(
     from misstep.bundled.models import generate as make
     from misstep.safety.model import parse_constants
 
-    document = make(name, **parse_constants(parameter))
+    document = make(name, **parse_constants(parameter, option="--parameter"))
     try:
         out.write_text(json_module.dumps(document) + "\n", encoding="utf-8")
     except OSError as error:
         raise InputError(f"{out}: cannot write there: {error.strerror}") from None
     say(f"{out}: the JANI model of {name}")
     return ExitCode.NOTHING_FOUND
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """How Q-learning goes; the defaults are those of `misstep.training.qlearning`."""
+
+    episode: Annotated[int, Parameter(validator=Count, help="Steps after which an episode is cut off.")] = 200
+    goal_reward: Annotated[float, Parameter(help="Paid at the goal.")] = 5.0
+    unsafe_reward: Annotated[float, Parameter(help="Paid in an unsafe state; usually below 0.")] = -1.0
+    step_reward: Annotated[float, Parameter(help="Paid for every other step; usually below 0.")] = -0.02
+    batch: Annotated[int, Parameter(validator=Count, help="Transitions learned from at once.")] = 64
+    learning_rate: Annotated[float, Parameter(validator=Number(gt=0, lt=1), help="Of Adam.")] = 1e-3
+    discount: Annotated[float, Parameter(validator=Number(gt=0, lte=1), help="Of later rewards.")] = 0.98
+    copy_every: Annotated[
+        int, Parameter(validator=Count, help="Steps between copies to the target network.")
+    ] = 500
+    exam_every: Annotated[int, Parameter(validator=Count, help="Steps between examinations.")] = 2000
+    exam_runs: Annotated[int, Parameter(validator=Count, help="Runs of one examination.")] = 100
 
 
 def train(
@@ -58,6 +77,10 @@ def train(
     steps: Annotated[
         int, Parameter(validator=Count, help="Steps of the policy in its environment.")
     ] = 40_000,
+    seeds: Annotated[
+        int, Parameter(validator=Count, help="So many trainings, from --seed on; the best policy is kept.")
+    ] = 1,
+    training: Annotated[Training, Parameter(name="*")] = Training(),  # noqa: B008
     resume: Annotated[
         bool,
         Parameter(
@@ -72,25 +95,45 @@ def train(
 ) -> int:
     """Train a small network with Q-learning on a JANI model.
 
+    From time to time the policy is examined: the one that reached the goal most often, and of those the one
+    with the fewest unsafe runs, is written.
+
     Example: misstep train mlp line.jani --out line.jani2nnet --hidden 16 16
     """
     from misstep.safety.model import load_model
     from misstep.training.qcheckpoint import prepare, train_to
     from misstep.training.qlearning import QSettings
+    from misstep.training.simulator import Rewards
 
     config = make_config(options or ModelOptions(), model=model)
     prepare(out)
-    settings = QSettings(hidden=hidden, steps=steps, seed=config.seed)
+    rewards = Rewards(goal=training.goal_reward, unsafe=training.unsafe_reward, step=training.step_reward)
+    settings = QSettings(
+        hidden=hidden,
+        steps=steps,
+        episode=training.episode,
+        batch=training.batch,
+        learning_rate=training.learning_rate,
+        discount=training.discount,
+        copy_every=training.copy_every,
+        checkpoint_every=training.exam_every,
+        exam_runs=training.exam_runs,
+        rewards=rewards,
+        seed=config.seed,
+    )
 
     def progress(step: int, goals: float) -> None:
         if step % 5000 == 0:
             note(f"{step} steps, {goals:.0%} of recent episodes reach the goal", quiet=quiet or json)
 
-    trained = train_to(out, load_model(config), settings, resume=resume, progress=progress)
+    found = train_to(out, load_model(config), settings, seeds=seeds, resume=resume, progress=progress)
     if json:
-        emit_json({"policy": f"nnet:{out}", "goal_share": trained.goal_share, "steps": steps})
+        emit_json({"policy": f"nnet:{out}", **found.as_json(), "steps": steps, "seeds": seeds})
     else:
-        say(f"nnet:{out}: {trained.goal_share:.0%} of the last episodes reached the goal")
+        say(
+            f"nnet:{out}: {found.goal_rate:.0%} of {found.runs} runs reach the goal, {found.unsafe_rate:.0%} "
+            "become unsafe"
+        )
     return ExitCode.NOTHING_FOUND
 
 

@@ -4,10 +4,11 @@ import contextlib
 import os
 import socket
 import stat
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from misstep._core import Action
 from misstep.answers.answer import BadAnswer
@@ -23,28 +24,21 @@ DEFAULT_ADDRESS = "127.0.0.1:0"
 _THREADS = 16
 
 
-class PolicyServer:
-    """A policy on one task under an address; serves in threads of its own from `start` to `stop`.
+Method = Callable[[bytes, Any], bytes]
 
-    Port 0 means any free one: `address` has the real one. A state on which the policy fails gets the status
-    UNKNOWN with the reason, one for which it names no action of the task OUT_OF_RANGE; a policy that is dead
-    gets UNAVAILABLE.
+
+class Server:
+    """A gRPC service under an address; serves in threads of its own from `start` to `stop`.
+
+    Port 0 means any free one: `address` has the real one.
     """
 
-    def __init__(self, task: Task, policy: Policy, *, address: str = DEFAULT_ADDRESS) -> None:
+    def __init__(self, service: str, methods: Mapping[str, Method], *, address: str) -> None:
         self._grpc = require_extra("grpc", extra="remote", purpose="`misstep serve`")
-        self._task = task
-        self._policy = guarded(policy, task)
-        self._task_message = wire.encode_task(task.sas)
         wanted = parse_address(address)
         if wanted.path is not None:
             _make_way(wanted.path)
         _check_free(wanted)
-        methods = {
-            wire.GET_TASK: self._get_task,
-            wire.GET_OPERATOR: self._get_operator,
-            wire.GET_PROBABILITIES: self._get_probabilities,
-        }
         # Without the option, a second server on the same port would silently take half of the calls.
         self._server = self._grpc.server(
             ThreadPoolExecutor(_THREADS, thread_name_prefix="misstep-serve"),
@@ -54,11 +48,11 @@ class PolicyServer:
             name: self._grpc.unary_unary_rpc_method_handler(method) for name, method in methods.items()
         }
         self._server.add_generic_rpc_handlers(
-            (self._grpc.method_handlers_generic_handler(wire.SERVICE, handlers),)
+            (self._grpc.method_handlers_generic_handler(service, handlers),)
         )
         self.address = self._bind(wanted)
 
-    def __enter__(self) -> "PolicyServer":
+    def __enter__(self) -> Self:
         self.start()
         return self
 
@@ -90,6 +84,25 @@ class PolicyServer:
         if port == 0:
             raise InputError(f"cannot listen at {wanted}; choose another address")
         return wanted if wanted.path is not None else Address(host=wanted.host, port=int(port))
+
+
+class PolicyServer(Server):
+    """A policy on one task under an address.
+
+    A state on which the policy fails gets the status UNKNOWN with the reason, one for which it names no
+    action of the task OUT_OF_RANGE; a policy that is dead gets UNAVAILABLE.
+    """
+
+    def __init__(self, task: Task, policy: Policy, *, address: str = DEFAULT_ADDRESS) -> None:
+        self._task = task
+        self._policy = guarded(policy, task)
+        self._task_message = wire.encode_task(task.sas)
+        methods = {
+            wire.GET_TASK: self._get_task,
+            wire.GET_OPERATOR: self._get_operator,
+            wire.GET_PROBABILITIES: self._get_probabilities,
+        }
+        super().__init__(wire.SERVICE, methods, address=address)
 
     def _get_task(self, _request: bytes, _context: Any) -> bytes:
         return self._task_message

@@ -74,7 +74,19 @@ def safety_lines(report: Report) -> list[str]:
             f"shield    {shield['unsafe_without']} unsafe runs without it, {shield['unsafe_with']} with it; "
             f"{shield['interventions']} interventions in {shield['steps']} steps"
         )
+        lines += _safe_starts(shield)
     return lines
+
+
+def _safe_starts(shield: dict[str, Any]) -> list[str]:
+    """What the shield does from start states that are not lost already."""
+    without, covered = (shield["from_safe_starts"][key] for key in ("without", "with"))
+    lost, safe = shield["lost_starts"], shield["safe_starts"]
+    return [
+        f"          {safe} start states are safe, {lost} are lost already; from the safe ones "
+        f"{without['unsafe_rate']:.1%} of the runs are unsafe without it, {covered['unsafe_rate']:.1%} with it, "
+        f"and {without['goal_rate']:.1%} and {covered['goal_rate']:.1%} reach the goal",
+    ]
 
 
 _END = {

@@ -159,24 +159,24 @@ class Book:
         game = self._game
         if game.is_unsafe(s) or value < 0:
             raise BadEvidence(f"its strategy visits the unsafe state {self._task.state(game, s)}")
-        moves = [] if game.is_goal(s) else game.moves(s)
+        moves = [] if game.is_goal(s) else self._moves(s)
         if label is None and not moves:
             return
         found = [(deviates, outcomes) for number, deviates, outcomes in moves if number == label]
         if not found:
             raise BadEvidence(f"its strategy has no action in {self._task.state(game, s)}")
-        left = value - int(found[0][0] and self._radius is not None)
+        left = value - int(found[0][0])
         for t in found[0][1]:
             if t not in self.strategy or self.strategy[t][0] > left:
                 raise BadEvidence(f"its strategy does not cover {self._task.state(game, t)}")
 
     def _check_answers(self, s: int, budget: int, answers: dict[int, int]) -> None:
         game = self._game
-        moves = [] if game.is_goal(s) else game.moves(s)
+        moves = [] if game.is_goal(s) else self._moves(s)
         if not moves:
             raise BadEvidence(f"it refutes {self._task.state(game, s)}, where the game ends")
         for label, deviates, outcomes in moves:
-            left = budget - int(deviates and self._radius is not None)
+            left = budget - int(deviates)
             t = answers.get(label)
             if left < 0:
                 continue
@@ -184,6 +184,12 @@ class Book:
                 raise BadEvidence(
                     f"it names no lost outcome of {self._task.labels[label]} in {self._task.state(game, s)}"
                 )
+
+    def _moves(self, s: int) -> list[tuple[int, bool, list[int]]]:
+        """The moves with whether they count as deviations; the policy is asked only where they can."""
+        if self._radius is not None:
+            return self._game.moves(s)
+        return [(label, False, outcomes) for label, outcomes in self._game.plain_moves(s)]
 
     def _decide(self, s: int) -> None:
         """Writes down what the policy does in a state, where it matters for a proof."""

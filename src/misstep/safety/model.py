@@ -217,8 +217,8 @@ def semantics_of(config: Config) -> Semantics:
     return Semantics(**{field.name: getattr(config, field.name) for field in fields(Semantics)})
 
 
-def parse_constants(texts: Sequence[str]) -> dict[str, Any]:
-    """`NAME=VALUE` each; values are JSON: 3, 0.5, true."""
+def parse_constants(texts: Sequence[str], *, option: str = "--constant") -> dict[str, Any]:
+    """`NAME=VALUE` each; values are JSON: 3, 0.5, true. `option` is where they come from, for messages."""
     constants: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -227,7 +227,7 @@ def parse_constants(texts: Sequence[str]) -> dict[str, Any]:
         except ValueError:
             equals = ""
         if not equals:
-            raise InputError(f"--constant {text!r}: expected NAME=VALUE, the value a number or true or false")
+            raise InputError(f"{option} {text!r}: expected NAME=VALUE, the value a number or true or false")
     return constants
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from misstep._core import Mlp, SafetyPolicy, Scorer, python_policy, score_policy
 from misstep.errors import InputError, MisstepError, PolicyError
-from misstep.formats.linear_layers import read_layers
+from misstep.formats.linear_layers import Layers, read_layers
 from misstep.formats.nnet import Interface, read_interface, read_nnet
 from misstep.plugins import make_policy_part, option
 from misstep.policies.python import find_object
@@ -197,6 +197,14 @@ def read_scores(interface: Interface, activation: str | None) -> Scores:
     if interface.file.suffix == ".onnx":
         return _onnx(interface.file)
     return _scorer(interface.file, len(interface.inputs), activation or interface.activation)
+
+
+def layers_policy(
+    layers: Layers, inputs: Sequence[str], outputs: Sequence[str], task: SafetyTask
+) -> SafetyPolicy:
+    """A network with ReLU that is in memory; it considers only what is applicable."""
+    scorer = Mlp(layers, activation="relu")
+    return score_policy(task.model, scorer, list(inputs), list(outputs), filter=True)
 
 
 def _scorer(file: Path, inputs: int, activation: str | None) -> Scorer:

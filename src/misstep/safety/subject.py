@@ -5,7 +5,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from misstep._core import Budget
@@ -18,13 +18,14 @@ from misstep.plugins import make_part
 from misstep.record.record import MODEL
 from misstep.safety.certificate import make_certificate
 from misstep.safety.evidence import question_digest
+from misstep.safety.exam import how_it_ended
 from misstep.safety.fuzzers import BoundFuzzer, SafetyFuzzerPart
 from misstep.safety.isolated import OpenedPolicy, open_function, open_policy
 from misstep.safety.lab import DeciderOracle, DeciderPart, Fault, ModelCase, ModelLab, ModelRun, ModelState
 from misstep.safety.model import SafetyTask, load_model
 from misstep.safety.policy import PolicyFunction, policy_part
 from misstep.safety.recheck import Remembered
-from misstep.safety.shield import ShieldReport, measure
+from misstep.safety.shield import Shield, ShieldReport, measure
 from misstep.statistics import CONFIDENCE, rate_bounds, running_bounds
 from misstep.subject import UNTIL_WIDTH, Clock, Finding, Tell
 
@@ -173,7 +174,7 @@ class ModelSubject:
         if self.remembered is not None:
             extra["recheck"] = self.remembered.as_json()
         if self._shield is not None:
-            extra["shield"] = asdict(self._shield)
+            extra["shield"] = self._shield.as_json()
         if not self.outcomes:
             return {"extra": extra}
         rate = rate_bounds(*self._counts(), confidence=self.confidence)
@@ -195,15 +196,7 @@ class ModelSubject:
             if not self.outcomes["failed"]:
                 tell(Warned(text=str(error)))
             return "failed", [start]
-        if end != "exhausted":
-            return {"max_steps": "cut-off", "max_lookahead": "look-ahead"}.get(end, end), run
-        game, last = self.lab.game, run[-1]
-        if game.is_goal(last):
-            return "goal", run
-        moves = game.moves(last)
-        if not moves:
-            return "dead-end", run
-        return ("stuck" if moves[0][1] else "safe"), run  # safe: all that the policy can reach was seen
+        return how_it_ended(self.lab.game, end, run), run
 
     def _on_run(self, run: list[int]) -> Iterator[ModelCase]:
         book = self.lab.book
@@ -237,7 +230,7 @@ class ModelSubject:
             horizon=lab.horizon,
             max_expansions=lab.max_expansions,
         )
-        return measure(shielded, starts, runs=self.runs, max_steps=self.max_steps, seed=self.seed)
+        return measure(Shield(shielded), starts, runs=self.runs, max_steps=self.max_steps, seed=self.seed)
 
 
 def open_model(session: "Session", budget: Budget) -> ModelSubject:

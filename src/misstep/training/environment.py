@@ -12,11 +12,19 @@ from misstep.training.simulator import Rewards, Simulator
 
 
 def make_environment(
-    task: SafetyTask, *, seed: int = 0, rewards: Rewards | None = None, max_steps: int = 200
+    task: SafetyTask,
+    *,
+    seed: int = 0,
+    rewards: Rewards | None = None,
+    max_steps: int = 200,
+    safe: bool = False,
 ) -> Any:
     """A `gymnasium.Env`: observations scaled to [-1, 1], one discrete action per label.
 
     `info["action_mask"]` says which actions are applicable; another one costs a penalty and changes nothing.
+    With `safe` it offers only those after which unsafe states can be avoided whatever happens, decided as the
+    states are visited: who keeps to it never gets into an unsafe state from a start state that is safe.
+    `action_masks()` gives the same mask, as libraries with masked policies expect it.
     """
     gymnasium = require_extra("gymnasium", extra="gymnasium", purpose="a Gymnasium environment")
 
@@ -45,7 +53,11 @@ def make_environment(
             return observation, reward, over, truncated, {**info, "is_unsafe": self._simulator.is_unsafe()}
 
         def _observation(self) -> tuple[Any, dict[str, Any]]:
-            x, mask = self._simulator.look(self._simulator.state)
-            return x.copy(), {"action_mask": mask.astype(np.int8)}
+            x, _ = self._simulator.look(self._simulator.state)
+            return x.copy(), {"action_mask": self.action_masks().astype(np.int8)}
+
+        def action_masks(self) -> Any:
+            simulator = self._simulator
+            return simulator.safe_mask(simulator.state) if safe else simulator.look(simulator.state)[1]
 
     return JaniEnvironment()

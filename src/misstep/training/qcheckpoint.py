@@ -4,7 +4,7 @@ import hashlib
 import json
 import zipfile
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from misstep.errors import InputError
+from misstep.safety.exam import Exam
 from misstep.safety.model import SafetyTask
 from misstep.training.qlearning import QSettings, QTraining, save
 
@@ -37,25 +38,52 @@ def train_to(
     task: SafetyTask,
     settings: QSettings,
     *,
+    seeds: int = 1,
     resume: bool = False,
     progress: Callable[[int, float], None] | None = None,
-) -> QTraining:
-    """Trains and writes the policy; checkpoints on the way, from which `resume` goes on to the same network.
+) -> Exam:
+    """Trains from one seed after another and writes the best policy; how that did when it was examined.
 
-    A training without a checkpoint starts anew, and gives the same network too.
+    There are checkpoints on the way, from which `resume` goes on to the same network. A training without a
+    checkpoint starts anew, and gives the same network too.
     """
-    training, file = QTraining(task, settings), checkpoint_file(out)
-    if resume and file.is_file():
-        load_checkpoint(file, training, task)
+    file, done = checkpoint_file(out), _done_file(out)
+    exams = _read_done(done) if resume else []
+    best = max(exams, key=lambda exam: exam.rank, default=None)
     try:
-        training.run(progress=progress, checkpoint=lambda at: save_checkpoint(file, at, task))
-        save(out, *training.result)
-        file.unlink(missing_ok=True)
+        for seed in range(settings.seed + len(exams), settings.seed + seeds):
+            training = QTraining(task, replace(settings, seed=seed))
+            if resume and file.is_file():
+                load_checkpoint(file, training, task)
+            training.run(progress=progress, checkpoint=lambda at: save_checkpoint(file, at, task))
+            assert training.exam is not None, "the last step is followed by an examination"
+            if best is None or training.exam.rank > best.rank:
+                best = training.exam
+                save(out, *training.result)
+            exams.append(training.exam)
+            file.unlink(missing_ok=True)  # first: it belongs to no seed that is done
+            done.write_text(json.dumps([asdict(exam) for exam in exams]) + "\n", encoding="utf-8")
+        done.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(
             f"{out}: cannot write: {error.strerror}; `--resume` goes on with the last checkpoint"
         ) from None
-    return training
+    assert best is not None, "there is at least one seed"
+    return best
+
+
+def _done_file(out: Path) -> Path:
+    """Where the examinations of the seeds that are done are kept until all are."""
+    return out.with_suffix(".seeds.json")
+
+
+def _read_done(file: Path) -> list[Exam]:
+    try:
+        return [Exam(**exam) for exam in json.loads(file.read_text(encoding="utf-8"))]
+    except FileNotFoundError:
+        return []
+    except (OSError, TypeError, ValueError) as error:
+        raise InputError(f"{file}: it cannot be read: {error}; train without --resume") from None
 
 
 def checkpoint_file(out: Path) -> Path:
@@ -71,6 +99,7 @@ def save_checkpoint(file: Path, training: QTraining, task: SafetyTask) -> None:
         "time": training.network.time,
         "count": training.memory.count,
         "ends": training.ends,
+        "exam": None if training.exam is None else asdict(training.exam),
         "random": training.rng.bit_generator.state,
         "simulator": training.simulator.snapshot(),
     }
@@ -99,6 +128,7 @@ def load_checkpoint(file: Path, training: QTraining, task: SafetyTask) -> None:
             mine[...] = theirs
         training.step, training.network.time = about["step"], about["time"]
         training.memory.count, training.ends = about["count"], about["ends"]
+        training.exam = None if about["exam"] is None else Exam(**about["exam"])
         training.rng.bit_generator.state = about["random"]
         training.simulator.restore(about["simulator"])
     except (KeyError, TypeError, ValueError) as error:
@@ -110,6 +140,8 @@ def _arrays(training: QTraining) -> list[NDArray[Any]]:
         *training.network.arrays,
         *training.target.weights,
         *training.target.biases,
+        *training.best.weights,
+        *training.best.biases,
         *training.memory.arrays,
     ]
 
@@ -118,7 +150,6 @@ def _identity(settings: QSettings, task: SafetyTask) -> dict[str, Any]:
     """What makes two trainings the same."""
     conditions = json.dumps([task.files.unsafe, task.files.goal, task.files.start, task.constants])
     told = json.loads(json.dumps(asdict(settings)))
-    del told["checkpoint_every"]  # which changes nothing
     return {
         **told,
         "model": hashlib.sha256((task.files.model + conditions).encode()).hexdigest(),

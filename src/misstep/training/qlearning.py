@@ -1,9 +1,13 @@
-"""Deep Q-learning in numpy: small networks for safety tasks without PyTorch."""
+"""Deep Q-learning in numpy: small networks for safety tasks without PyTorch.
+
+Double Q-learning with a target network; from time to time the greedy policy is examined, and the network that
+did best is what a training gives.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,7 +18,9 @@ from numpy.typing import NDArray
 from misstep.errors import InputError
 from misstep.formats.linear_layers import Layers
 from misstep.formats.nnet import Interface, write_interface, write_nnet
+from misstep.safety.exam import Exam, examine
 from misstep.safety.model import SafetyTask
+from misstep.safety.policy import layers_policy
 from misstep.training.simulator import Rewards, Simulator
 
 Array = NDArray[np.float64]
@@ -27,22 +33,41 @@ class QSettings:
 
     hidden: tuple[int, ...] = (32, 32)
     steps: int = 40_000
+    episode: int = 200
+    """The steps of an episode after which it is cut off."""
     batch: int = 64
     learning_rate: float = 1e-3
     discount: float = 0.98
     memory: int = 20_000
     train_every: int = 2
     copy_every: int = 500
+    """Steps between copies of the network to the target network."""
     checkpoint_every: int = 2000
+    """Steps between examinations of the policy."""
+    exam_runs: int = 100
     least_exploration: float = 0.05
+    rewards: Rewards = field(default_factory=Rewards)
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not all(0 < size <= MAX_WIDTH for size in self.hidden):
+        if not self.hidden or not all(0 < size <= MAX_WIDTH for size in self.hidden):
             raise InputError(f"hidden layers of sizes {self.hidden}: each has 1 to {MAX_WIDTH} units")
-        for name in ("steps", "batch", "memory", "train_every", "copy_every", "checkpoint_every"):
+        for name in (
+            "steps",
+            "episode",
+            "batch",
+            "memory",
+            "train_every",
+            "copy_every",
+            "checkpoint_every",
+            "exam_runs",
+        ):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} is {getattr(self, name)}; it must be at least 1")
+        if not 0 < self.learning_rate < 1:
+            raise InputError(f"the learning rate is {self.learning_rate}; it lies between 0 and 1")
+        if not 0 < self.discount <= 1:
+            raise InputError(f"the discount is {self.discount}; it lies above 0 and is at most 1")
 
 
 class QNetwork:
@@ -71,6 +96,18 @@ class QNetwork:
         rows = np.arange(len(x))
         delta = np.zeros_like(values[-1])
         delta[rows, actions] = np.clip(values[-1][rows, actions] - targets, -1, 1) / len(x)
+        self._descend(values, delta)
+
+    def imitate(self, x: Array, mask: NDArray[np.bool_], actions: NDArray[np.int64], weights: Array) -> None:
+        """One step towards taking these actions among those of the mask (weighted cross-entropy)."""
+        values = self._forward(x)
+        scores = np.where(mask, values[-1], -np.inf)
+        likely = np.exp(scores - scores.max(1, keepdims=True))
+        delta = likely / likely.sum(1, keepdims=True)
+        delta[np.arange(len(x)), actions] -= 1
+        self._descend(values, delta * (weights / weights.sum())[:, None])
+
+    def _descend(self, values: list[Array], delta: Array) -> None:
         weight_steps: list[Array] = []
         bias_steps: list[Array] = []
         for k in reversed(range(len(self.weights))):
@@ -140,15 +177,21 @@ class QTraining:
     Only applicable actions are explored and bootstrapped from, so the network is to be used with the filter.
     """
 
-    def __init__(self, task: SafetyTask, settings: QSettings, *, rewards: Rewards | None = None) -> None:
-        self.settings = settings
+    def __init__(self, task: SafetyTask, settings: QSettings) -> None:
+        self.task, self.settings = task, settings
         self.rng = np.random.default_rng(settings.seed)
-        self.simulator = Simulator(task, seed=settings.seed, rewards=rewards)
+        self.simulator = Simulator(
+            task, seed=settings.seed, rewards=settings.rewards, max_steps=settings.episode
+        )
         sizes = (len(self.simulator.inputs), *settings.hidden, len(self.simulator.labels))
         self.network = QNetwork(sizes, self.rng, learning_rate=settings.learning_rate)
         self.target = QNetwork(sizes, self.rng, learning_rate=settings.learning_rate)
         self.target.copy_from(self.network)
         self.memory = Memory(settings.memory, sizes[0], sizes[-1])
+        self.best = QNetwork(sizes, np.random.default_rng(0), learning_rate=settings.learning_rate)
+        self.best.copy_from(self.network)
+        self.exam: Exam | None = None
+        """Of the best network so far; None before the first one."""
         self.ends: list[bool] = []
         """Whether the latest episodes reached the goal."""
         self.step = 0
@@ -162,8 +205,14 @@ class QTraining:
 
     @property
     def result(self) -> tuple[Layers, list[str], list[str]]:
-        """The layers (on unscaled inputs), the names of the inputs, and the labels of the outputs."""
-        return _unscaled(self.network, self.simulator), self.simulator.inputs, self.simulator.labels
+        """The best layers (on unscaled inputs), the names of the inputs, and the labels of the outputs."""
+        network = self.network if self.exam is None else self.best
+        return unscaled(network, self.simulator), self.simulator.inputs, self.simulator.labels
+
+    @property
+    def latest(self) -> tuple[Layers, list[str], list[str]]:
+        """The same of the network as it is now."""
+        return unscaled(self.network, self.simulator), self.simulator.inputs, self.simulator.labels
 
     def run(
         self,
@@ -183,8 +232,21 @@ class QTraining:
                 if progress is not None and self.ends:
                     progress(self.step, self.goal_share)
             self.step += 1
-            if checkpoint is not None and self.step % settings.checkpoint_every == 0:
-                checkpoint(self)
+            if self.step % settings.checkpoint_every == 0 or self.step == settings.steps:
+                self._examine()
+                if checkpoint is not None:
+                    checkpoint(self)
+
+    def _examine(self) -> None:
+        """Keeps the network if its policy is the best so far; the later one of equals."""
+        settings = self.settings
+        layers, inputs, labels = self.latest
+        game = self.task.game(layers_policy(layers, inputs, labels, self.task))
+        starts = [game.add(values) for values in self.simulator.starts]
+        found = examine(game, starts, runs=settings.exam_runs, max_steps=settings.episode, seed=settings.seed)
+        if self.exam is None or found.rank >= self.exam.rank:
+            self.exam = found
+            self.best.copy_from(self.network)
 
     def _act(self) -> None:
         """One step in the environment, more and more often the one that the network thinks best."""
@@ -206,11 +268,12 @@ class QTraining:
         settings = self.settings
         if self.memory.count >= settings.batch and self.step % settings.train_every == 0:
             xs, actions, paid, nexts, masks = self.memory.draw(self.rng, settings.batch)
-            best = np.where(masks, self.target(nexts), -np.inf).max(1)
-            self.network.fit(xs, actions, paid + settings.discount * np.where(masks.any(1), best, 0.0))
+            chosen = np.where(masks, self.network(nexts), -np.inf).argmax(1)
+            after = self.target(nexts)[np.arange(len(xs)), chosen]
+            self.network.fit(xs, actions, paid + settings.discount * np.where(masks.any(1), after, 0.0))
 
 
-def _unscaled(network: QNetwork, simulator: Simulator) -> Layers:
+def unscaled(network: QNetwork, simulator: Simulator) -> Layers:
     """Fold the scaling of the inputs into the first layer."""
     layers = [(w.copy(), b.copy()) for w, b in zip(network.weights, network.biases, strict=True)]
     w, b = layers[0]

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from misstep._core import Budget, Decider
 from misstep.errors import InputError
-from misstep.safety.model import SafetyTask, draw
+from misstep.safety.model import SafetyTask, Value, draw
+
+_MAX_EXPANSIONS = 100_000
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,11 @@ class Rewards:
     unsafe: float = -1.0
     step: float = -0.02
     inapplicable: float = -0.1
+
+    def __post_init__(self) -> None:
+        for name in ("goal", "unsafe", "step", "inapplicable"):
+            if not math.isfinite(getattr(self, name)):
+                raise InputError(f"the reward for {name} is {getattr(self, name)}; it must be a number")
 
 
 class Simulator:
@@ -52,8 +61,23 @@ class Simulator:
         self._number = {label: i for i, label in enumerate(task.labels)}
         self._output = {self._number[label]: k for k, label in enumerate(self.labels)}
         self._seen: dict[int, tuple[NDArray[np.float64], NDArray[np.bool_]]] = {}
+        self._safe: dict[int, NDArray[np.bool_]] = {}
+        self._decider = Decider(self._game)
         self.state = self._starts[0]
         self.steps = 0
+
+    @property
+    def starts(self) -> list[list[Value]]:
+        """The values of the start states."""
+        return [list(self._game.values(s)) for s in self._starts]
+
+    def values(self, s: int) -> list[Value]:
+        """The values of a state."""
+        return list(self._game.values(s))
+
+    def number(self, values: Sequence[Value]) -> int:
+        """The number of the state with these values."""
+        return self._game.add(list(values))
 
     def reset(self) -> int:
         """A random start state that is not over already."""
@@ -103,6 +127,23 @@ class Simulator:
                         mask[self._output[label]] = True
             self._seen[s] = (x, mask)
         return self._seen[s]
+
+    def safe_mask(self, s: int) -> NDArray[np.bool_]:
+        """Which of `labels` keep to states from which unsafe ones can be avoided.
+
+        In a state that is lost, or where a limit kept the decider from telling, all that are applicable.
+        """
+        if s not in self._safe:
+            mask = self.look(s)[1].copy()
+            for label, outcomes in self._game.plain_moves(s) if mask.any() else ():
+                if label in self._output and not all(map(self._is_safe, outcomes)):
+                    mask[self._output[label]] = False
+            self._safe[s] = mask if mask.any() else self.look(s)[1]
+        return self._safe[s]
+
+    def _is_safe(self, s: int) -> bool:
+        budget = Budget(expansions=_MAX_EXPANSIONS)
+        return self._decider.decide(s, None, budget=budget)[0] == "safe"
 
     def step(self, action: int) -> tuple[float, bool]:
         """Take the action with this index in `labels`; the reward, and whether the episode is over."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import pairwise, permutations
+from itertools import islice, pairwise, permutations
+from math import factorial
 from random import Random
 from typing import Any
 
@@ -42,15 +43,24 @@ def transport(*, places: int = 5, packages: int = 4, limit: int = 2) -> dict[str
     return b.document(unsafe=broken == 1, goal=delivered == packages, starts=starts)
 
 
-def blocksworld(*, blocks: int = 4, limit: int = 3) -> dict[str, Any]:
-    """Build the tower 0 on 1 on 2 ...; a block that is put down may fall; `limit` may lie on the table.
+def blocksworld(*, blocks: int = 4, limit: int = 3, budget: int | None = None) -> dict[str, Any]:
+    """Build the tower 0 on 1 on 2 ...; a block that is put on another may fall; `limit` may lie on the table.
 
-    below_i is 0 in the hand, 1 on the table, j + 2 on block j.
+    With a budget, putting a block down costs 1, letting it fall 2, and spending more is what is unsafe; then
+    any number of blocks may lie on the table, and after one that fell the next does not. below_i is 0 in the
+    hand, 1 on the table, j + 2 on block j.
     """
-    b = Builder(f"blocksworld_{blocks}_{limit}")
+    if budget is not None:
+        limit = blocks
+    b = Builder(f"blocksworld_{blocks}_{limit if budget is None else f'budget_{budget}'}")
     below = [b.integer(f"below_{i}", 0, blocks + 1, i + 3 if i + 1 < blocks else 1) for i in range(blocks)]
     table = b.integer("table", 0, blocks, 1)
-    inside = table <= limit
+    spent = None if budget is None else b.integer("spent", 0, budget + 2, 0)
+    fell = None if budget is None else b.integer("fell", 0, 1, 0)
+    inside = table <= limit if spent is None else spent <= budget
+
+    def paid(cost: int, falls: int) -> dict[str, Any]:
+        return {} if spent is None else {"spent": spent + cost, "fell": falls}
 
     def clear(i: int) -> E:
         return conjunction([below[j] != i + 2 for j in range(blocks) if j != i])
@@ -60,27 +70,38 @@ def blocksworld(*, blocks: int = 4, limit: int = 3) -> dict[str, Any]:
         taken = inside & hand_empty & clear(i)
         b.edge(f"take_{i}", taken & (below[i] == 1), {f"below_{i}": 0, "table": table - 1})
         b.edge(f"take_{i}", taken & (below[i] > 1), {f"below_{i}": 0})
-        falls = {f"below_{i}": 1, "table": table + 1}
-        b.edge("put_on_table", inside & (below[i] == 0), falls)
+        down = {f"below_{i}": 1, "table": table + 1}
+        b.edge("put_on_table", inside & (below[i] == 0), {**down, **paid(1, 0)})
         for j in range(blocks):
             if j != i:
                 ready = inside & (below[i] == 0) & (below[j] != 0) & clear(j)
-                b.edge(f"put_on_{j}", ready, {f"below_{i}": j + 2}, falls)
+                stays, falls = {f"below_{i}": j + 2, **paid(1, 0)}, {**down, **paid(2, 1)}
+                b.edge(f"put_on_{j}", ready if fell is None else ready & (fell == 0), stays, falls)
+                if fell is not None:
+                    b.edge(f"put_on_{j}", ready & (fell == 1), stays)
     goal = conjunction([below[i] == i + 1 for i in range(1, blocks)] + [below[0] == 1])
     starts = [  # towers, the first block of the order on the table
         {f"below_{order[0]}": 1, **{f"below_{b}": a + 2 for a, b in pairwise(order)}, "table": 1}
-        for order in permutations(range(blocks))
+        for order in islice(permutations(range(blocks)), 0, None, max(1, factorial(blocks) // 1000))
     ]
-    return b.document(unsafe=table > limit, goal=goal, starts=starts)
+    return b.document(unsafe=table > limit if spent is None else spent > budget, goal=goal, starts=starts)
 
 
-def npuzzle(*, rows: int = 2, columns: int = 3) -> dict[str, Any]:
-    """Slide tiles into order. A move may slip one cell further; tile 1 must never come to the last cell."""
-    b = Builder(f"npuzzle_{rows}_{columns}")
+def npuzzle(*, rows: int = 2, columns: int = 3, budget: int | None = None) -> dict[str, Any]:
+    """Slide tiles into order. A move may slip one cell further; tile 1 must never come to the last cell.
+
+    With a budget it may, but every move costs 1, one that slips 2, and spending more is unsafe.
+    """
+    b = Builder(f"npuzzle_{rows}_{columns}" + ("" if budget is None else f"_budget_{budget}"))
     size = rows * columns
     # cell_k holds the tile there, 0 is the gap.
     cells = [b.integer(f"cell_{k}", 0, size - 1, (k + 1) % size) for k in range(size)]
-    bad = cells[-1] == 1
+    spent = None if budget is None else b.integer("spent", 0, budget + 2, 0)
+    bad = cells[-1] == 1 if spent is None else spent > budget
+
+    def paid(cost: int) -> dict[str, Any]:
+        return {} if spent is None else {"spent": spent + cost}
+
     for label, down, right in (("up", -1, 0), ("down", 1, 0), ("left", 0, -1), ("right", 0, 1)):
         for k in range(size):
             row, column = divmod(k, columns)
@@ -92,9 +113,10 @@ def npuzzle(*, rows: int = 2, columns: int = 3) -> dict[str, Any]:
             if len(path) == 1:
                 continue
             once = {f"cell_{path[0]}": cells[path[1]], f"cell_{path[1]}": 0}
-            outcomes = [once]
+            outcomes = [{**once, **paid(1)}]
             if len(path) == 3:
-                outcomes.append({**once, f"cell_{path[1]}": cells[path[2]], f"cell_{path[2]}": 0})
+                twice = {**once, f"cell_{path[1]}": cells[path[2]], f"cell_{path[2]}": 0}
+                outcomes.append({**twice, **paid(2)})
             b.edge(label, ~bad & (cells[k] == 0), *outcomes)
     goal = conjunction([cells[k] == (k + 1) % size for k in range(size - 1)])
     return b.document(unsafe=bad, goal=goal, starts=_scrambled(rows, columns))

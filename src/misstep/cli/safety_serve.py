@@ -1,0 +1,60 @@
+"""`misstep safety serve`: offers a policy on a JANI model, shielded or not, to other programs."""
+
+import sys
+import threading
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from misstep.cli.config_options import ServeOptions, make_config
+from misstep.cli.exit_codes import ExitCode
+from misstep.cli.options import Json, Quiet
+from misstep.cli.output import emit_json, note, say_plain, warn
+from misstep.cli.safety_options import ModelFile
+
+
+def serve(
+    model: ModelFile,
+    /,
+    *,
+    address: Annotated[
+        str, Parameter(help="host:port, *:port for all networks, or unix:///path; port 0 takes a free one.")
+    ] = "127.0.0.1:0",
+    options: Annotated[Any, Parameter(name="*")] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
+    """Offer a policy on a JANI model over gRPC, until Ctrl-C (exit code 0); messages are JSON.
+
+    The bound address is printed on standard output. --policy remote:ADDRESS asks it; docs/safety.md has the
+    messages.
+
+    Example: misstep safety serve line.jani --policy shield:line.shield.json --address localhost:50052
+    """
+    from misstep.safety.model import load_model
+    from misstep.safety.policy import load_policy
+    from misstep.safety.remote import ModelPolicyServer
+
+    config = make_config(options or ServeOptions(), model=model)
+    task = load_model(config)
+    policy = load_policy(config.policy, task, filter=config.filter)
+    server = ModelPolicyServer(task, policy, address=address)
+    if not server.address.is_local:
+        warn([f"{server.address} can be reached from other machines, by anybody and without encryption"])
+    try:
+        server.start()
+        if json:
+            emit_json({"address": str(server.address), "model": str(model), "policy": config.policy})
+        else:
+            say_plain(str(server.address))
+        sys.stdout.flush()
+        note(f"serving {config.policy} on {model}; Ctrl-C ends", quiet=quiet)
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        note("ended", quiet=quiet)
+    finally:
+        server.stop()
+    return ExitCode.NOTHING_FOUND
+
+
+serve.__annotations__["options"] = Annotated[ServeOptions | None, Parameter(name="*")]
