@@ -98,7 +98,8 @@ class Session:
     def _end(self, subject: Subject[Any], clock: Clock) -> Event:
         """Sums up; then nobody needs the policy any more."""
         event = self._recorded(self._finished(subject, clock))
-        self._end_policy()
+        if self.host is not None:
+            self._end_policy()
         return event
 
     def _end_policy(self) -> None:
