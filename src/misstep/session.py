@@ -111,7 +111,8 @@ class Session:
         """Sums up; then nobody needs the policy any more."""
         self._dismiss(subject)
         event = self._recorded(self._finished(subject, clock))
-        self._end_policy()
+        if self.host is not None:
+            self._end_policy()
         return event
 
     def _end_policy(self) -> None:

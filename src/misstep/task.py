@@ -12,6 +12,7 @@ from misstep.pddl import Domain, Problem, read_domain, read_problem, universal_c
 from misstep.pddl.dropped import translation_warnings
 from misstep.pddl.translate import translate
 from misstep.pddl.view import PddlView
+from misstep.support.plain import is_writable
 
 
 class Task(_core.Task):
@@ -74,14 +75,8 @@ class Task(_core.Task):
         try:
             return super().state([fact for fact in facts if fact not in static] if static else facts)
         except TypeError:
-            raise _no_text(self.source, facts, "fact") from None
-
-    def action(self, name: str) -> _core.Action:
-        """The action with this name, `(move a b)`; the first one where the translator split it into several."""
-        try:
-            return super().action(name)
-        except TypeError:
-            raise _no_text(self.source, [name], "action") from None
+            wrong = next((fact for fact in facts if not is_writable(fact)), facts)
+            raise InputError(f"{self.source}: {wrong!a:.80} is no text, so it is no fact") from None
 
     @cached_property
     def _static_names(self) -> frozenset[str]:
@@ -154,13 +149,3 @@ def load_sas(path: str | Path, *, unit_cost: bool = False) -> Task:
     """Loads a task from a SAS file, as Fast Downward's translator and others write it."""
     source = read_sas(path)
     return Task(with_unit_cost(source.text) if unit_cost else source.text, source=source.name)
-
-
-def _no_text(source: str, names: Sequence[object], what: str) -> InputError:
-    """Half a surrogate pair is what JSON calls a text and nobody can write down."""
-
-    def is_text(name: object) -> bool:
-        return isinstance(name, str) and name == name.encode(errors="replace").decode()
-
-    wrong = next((name for name in names if not is_text(name)), names)
-    return InputError(f"{source}: {wrong!a:.80} is no text, so it is no {what} of the task; check the file")

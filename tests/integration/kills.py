@@ -1,6 +1,6 @@
 """Kills commands at random moments and resumes them: nothing reported is lost, the result is the same.
 
-`python -m tests.integration.kills 300` kills so often; the tests do it a few times.
+`python -m tests.integration.kills 300 [SEED]` kills so often; the tests do it a few times.
 """
 
 import json
@@ -187,4 +187,5 @@ def _print(found: dict[str, Tried]) -> None:
 
 
 if __name__ == "__main__":
-    campaign(int(sys.argv[1]) if len(sys.argv) > 1 else 300, tell=_print)
+    asked = [int(word) for word in sys.argv[1:]]
+    campaign(asked[0] if asked else 300, seed=asked[1] if len(asked) > 1 else 0, tell=_print)

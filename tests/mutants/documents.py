@@ -17,6 +17,7 @@ from typing import Any
 
 from tests.mutants.texts import NUMBERS, ODD, damage
 from tests.property.tampering import places
+from tests.unit.onnx_model import varint
 
 GARBAGE: tuple[Any, ...] = (
     *(None, True, False, 0, 1, -1, 0.5, -0.0, 1e308, 2**31, -(2**31) - 1, 2**53 + 1, 2**63, 2**64, 10**40),
@@ -417,13 +418,5 @@ def _read_varint(data: bytes, at: int) -> tuple[int, int]:
 
 def _field(number: int, value: int | bytes) -> bytes:
     if isinstance(value, int):
-        return _varint(number << 3) + _varint(value)
-    return _varint(number << 3 | 2) + _varint(len(value)) + value
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value >= 128:
-        out.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*out, value])
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value

@@ -7,7 +7,7 @@ import numpy as np
 FLOAT, INT64, STRING = 1, 7, 8
 
 
-def _varint(value: int) -> bytes:
+def varint(value: int) -> bytes:
     out = bytearray()
     while value >= 128:
         out.append(value & 127 | 128)
@@ -16,12 +16,12 @@ def _varint(value: int) -> bytes:
 
 
 def _number(field: int, value: int) -> bytes:
-    return _varint(field << 3) + _varint(value)
+    return varint(field << 3) + varint(value)
 
 
 def _bytes(field: int, value: bytes | str) -> bytes:
     raw = value.encode() if isinstance(value, str) else value
-    return _varint(field << 3 | 2) + _varint(len(raw)) + raw
+    return varint(field << 3 | 2) + varint(len(raw)) + raw
 
 
 def _value(name: str, kind: int, shape: Sequence[int | str]) -> bytes:

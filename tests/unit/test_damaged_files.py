@@ -15,6 +15,7 @@ from misstep.experiments.scaling import ANSWERS, ScaleConfig, Scaling, open_stor
 from misstep.generators.command import Command
 from misstep.generators.ours import bundled_domain
 from misstep.policies.table import read_table
+from misstep.record.store import read_object
 from misstep.support import process
 from misstep.support.plain import read_fields
 from misstep.training.asnet import train_asnet
@@ -152,13 +153,17 @@ def test_half_a_surrogate_pair_is_no_name(tmp_path: Path) -> None:
     facts = list(task.initial_state.facts)
     with pytest.raises(InputError, match=r"ud800.* is no text, so it is no fact"):
         task.state([*facts, "(at k \ud800)"])
-    with pytest.raises(InputError, match=r"ud800.* is no text, so it is no action"):
-        task.action("\ud800")
     file = tmp_path / "table.json"
     for damage in ({"facts": [*facts, "\ud800"]}, {"action": "\ud800"}):
         file.write_text(json.dumps([{"facts": facts, "action": None} | damage]))
-        with pytest.raises(InputError, match=r"table\.json: entry 1: "):
+        with pytest.raises(InputError, match=r"table\.json: entry 1: an entry is written"):
             read_table(file, task)
+    for text in ('{"walk": ["\\ud800"]}', '{"\\uDFFF": 1}'):
+        with pytest.raises(InputError, match="no JSON object"):
+            read_object(text, "pool")
+        with pytest.raises(InputError, match="no JSON object"):
+            read_object(text.encode(), "pool")
+    assert read_object('{"walk": "\\ud83d\\ude00"}', "pool") == {"walk": "\N{GRINNING FACE}"}
 
 
 def test_file_names_need_not_be_utf_8_unless_a_record_has_to_name_them(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from misstep._core import Action, State, StateBatch
 from misstep.answers.answer import ActionNames
 from misstep.errors import InputError
 from misstep.formats.sexp import Source
+from misstep.support.plain import is_writable
 from misstep.task import Task
 
 _ENTRY = '{"facts": ["(at a)", ...], "action": "(move a b)"}'
@@ -103,7 +104,8 @@ def _parsed(source: Source, text: str, *, offset: int) -> Any:
 def _parts(entry: Any, where: str) -> tuple[list[str], str | None]:
     match entry:
         case {"facts": [*facts], "action": str() | None as name} if all(isinstance(f, str) for f in facts):
-            return facts, name
+            if is_writable([*facts, name]):
+                return facts, name
     raise InputError(f"{where}: an entry is written {_ENTRY}, with null for no action")
 
 

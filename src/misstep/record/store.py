@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from misstep.errors import InputError
+from misstep.support.plain import is_writable
 
 # What was reported longer ago than this is on the disk itself: it survives a power failure, too.
 _SYNC_SECONDS = 0.5
@@ -411,7 +412,8 @@ def read_object(text: str | bytes | None, where: str) -> dict[str, Any]:
         value = json.loads(text)
     except (ValueError, RecursionError):
         value = None
-    if not isinstance(value, dict):
+    is_odd = not text.isascii() or ("\\u" in text if isinstance(text, str) else b"\\u" in text)
+    if not isinstance(value, dict) or (is_odd and not is_writable(value)):
         raise InputError(f"{where}: this is no JSON object: {text[:60]!r}")
     return value
 

@@ -58,7 +58,8 @@ def safety_lines(report: Report) -> list[str]:
         count_line("cleared", found.cleared, f"proven that no safe course exists{within}"),
         count_line("unknown", found.unknown, "neither was proven"),
     ]
-    lines += random_lines(found)
+    if "recheck" in found.extra:
+        lines += random_lines(found)
     if found.bug_rate is not None and found.confidence is not None:
         lines.append(f"rate      {rate_words(found.bug_rate, found.confidence, things='runs', are='unsafe')}")
     if ends:

@@ -164,7 +164,8 @@ def summary_lines(report: Report) -> list[str]:
         count_line("cleared", found.cleared, f"proven that nothing better exists{by_search}"),
         count_line("unknown", found.unknown, f"neither was proven{failed}"),
     ]
-    lines += random_lines(found)
+    if "recheck" in found.extra:
+        lines += random_lines(found)
     if found.bug_rate is not None and found.confidence is not None:
         lines.append(f"rate      {rate_words(found.bug_rate, found.confidence, things='states', are='bugs')}")
     if found.limits_hit:
@@ -180,8 +181,8 @@ def _limits(found: Finished) -> list[str]:
 
 def random_lines(found: Finished) -> list[str]:
     """How likely it is to have missed that the policy is random now and then, where that is worth a line."""
-    recheck = found.extra.get("recheck")
-    if not recheck or recheck["missed"] <= _LIKELY_NOTICED:
+    recheck = found.extra["recheck"]
+    if recheck["missed"] <= _LIKELY_NOTICED:
         return []
     return [
         f"random?   {counted(recheck['compared'], 'answer')} asked for twice: were {recheck['share']:.0%} of "

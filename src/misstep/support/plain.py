@@ -7,6 +7,7 @@ type, so a value that was written comes back as an equal one of the same type.
 import contextlib
 import dataclasses
 import enum
+import json
 import math
 import types
 import typing
@@ -103,6 +104,15 @@ def read_fields(kind: Any, table: dict[str, Any]) -> Any:
         return kind(**values)
     except TypeError as error:  # a field without default is missing
         raise ValueError(str(error)) from None
+
+
+def is_writable(value: object) -> bool:
+    """Whether plain data can be written as UTF-8: what JSON calls a text may be half a surrogate pair."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @contextlib.contextmanager
