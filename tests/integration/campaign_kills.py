@@ -94,15 +94,16 @@ class Disturbed:
 
     def kill(self, process: "subprocess.Popen[bytes]") -> None:
         others = victims(process.pid, self.engine)
-        if self.rng.random() < 0.5 or not others:
+        if self.rng.random() < (0.2 if self.engine == "ray" else 0.5) or not others:
             below = [one for one in others if is_worker(one)]
             process.kill()
             process.wait()
             self.kills["coordinator"] += 1
             nothing_left(below)
             return
-        victim = self.rng.choice(others)
-        self.kills[kind_of(victim)] += 1
+        kind = self.rng.choice(sorted({kind_of(one) for one in others}))
+        victim = self.rng.choice([one for one in others if kind_of(one) == kind] or others)
+        self.kills[kind] += 1
         try:
             os.kill(victim, signal.SIGKILL)
         except ProcessLookupError:  # it ended by itself meanwhile

@@ -18,7 +18,7 @@ _MOST_STEPS, _MOST_CURVES = 400, 8
 _COLOURS = ("#2b6cb0", "#c05621", "#2f855a", "#805ad5", "#b83280", "#718096", "#b7791f", "#285e61")
 _STYLE = """
 text { font: 13px system-ui, sans-serif; fill: #222 } .title { font-weight: 600 } .faint { fill: #666 }
-.grid { stroke: #ddd } .bound { stroke: #2b6cb0; stroke-width: 6; stroke-linecap: round; opacity: .45 }
+.grid { stroke: #ddd } .bound { stroke: #2b6cb0; stroke-width: 6; opacity: .45 }
 .share { fill: #2b6cb0 } .curve { fill: none; stroke-width: 2 } .back { fill: #fff }
 @media (prefers-color-scheme: dark) {
  text { fill: #eee } .faint { fill: #aaa } .grid { stroke: #444 } .back { fill: #1b1b1b } }

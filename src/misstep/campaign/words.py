@@ -7,9 +7,11 @@ from misstep.campaign.coordinator import Progress
 from misstep.campaign.database import FAILED, Row
 from misstep.campaign.groups import Group
 from misstep.explain.words import counted, percent
-from misstep.reports.text import table
+from misstep.reports.text import harmless, padded, table, width_of
 from misstep.statistics import CONFIDENCE
 
+# A name that is cut shorter says nothing.
+_LEAST_NAME = 8
 # More kinds of failures are not read.
 _MOST_REASONS = 5
 
@@ -52,25 +54,41 @@ def group_table(
     lines: list[str] = []
     for some, counts in ((tasks, _TASK_COUNTS), (models, _MODEL_COUNTS)):
         if some:
-            lines += [*([""] if lines else []), *table(_rows(some, by, counts, confidence), width)]
+            lines += [*([""] if lines else []), *table(_rows(some, by, counts, confidence, width), width)]
     return lines
 
 
-_TASK_COUNTS = ("tested", "solved", "bugs", "cleared", "unknown")
+_TASK_COUNTS = ("tested", "bugs", "cleared", "unknown")
 _MODEL_COUNTS = ("runs", "unsafe_runs", "bugs", "faults")
 
 
 def _rows(
-    groups: Sequence[Group], by: Sequence[str], counts: Sequence[str], confidence: float
-) -> list[tuple[str, ...]]:
+    groups: Sequence[Group], by: Sequence[str], counts: Sequence[str], confidence: float, width: int
+) -> list[list[str]]:
     # A column in which all say the same says nothing.
     places = [at for at in range(len(by)) if len({group.names[at] for group in groups}) > 1] or [0]
-    rows = [(*(by[at] for at in places), "jobs", *(name.replace("_runs", "") for name in counts), "rate")]
+    names = [[by[at] for at in places], *([group.names[at] for at in places] for group in groups)]
+    rest = [["jobs", *(name.replace("_runs", "") for name in counts), "rate"]]
     for group in groups:
         done = str(group.done) if group.done == group.jobs else f"{group.done}/{group.jobs}"
-        cells = (str(getattr(group, name)) for name in counts)
-        rows.append((*(group.names[at] for at in places), done, *cells, rate_cell(group, confidence)))
-    return rows
+        rest.append([done, *(str(getattr(group, name)) for name in counts), rate_cell(group, confidence)])
+    taken = sum(2 + max(len(row[at]) for row in rest) for at in range(len(rest[0])))
+    widths = _shares(
+        [max(width_of(harmless(row[at])) for row in names) for at in range(len(places))], width - taken
+    )
+    return [
+        [*(padded(name, room) for name, room in zip(left, widths, strict=True)), *right]
+        for left, right in zip(names, rest, strict=True)
+    ]
+
+
+def _shares(wanted: list[int], room: int) -> list[int]:
+    """Widths of columns that share the room; the widest ones give way first."""
+    room -= 2 * (len(wanted) - 1)
+    shares = list(wanted)
+    while sum(shares) > room and max(shares) > _LEAST_NAME:
+        shares[shares.index(max(shares))] -= 1
+    return shares
 
 
 def rate_cell(group: Group, confidence: float) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from misstep.campaign.database import Database
     from misstep.campaign.engine import Engine
 
-campaign = App(name="campaign", help="Many tests: tasks x policies x configurations x seeds; resumable.")
+campaign = App(name="campaign")
 campaign.command("misstep.cli.campaign_views:status", name="status")
 campaign.command("misstep.cli.campaign_views:table", name="table")
 campaign.command("misstep.cli.campaign_views:plot", name="plot")
@@ -57,10 +57,10 @@ def run(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Run what is left of a campaign: all of it at first, nothing when all is done.
+    """Run many tests, tasks x policies x configurations x seeds; the same command goes on where it stopped.
 
-    The same command goes on after Ctrl-C, a crash or a power failure; finished jobs are never repeated, and a
-    line that is added to the file adds its jobs. `status`, `table`, `plot` and `export` may be used meanwhile.
+    Finished jobs survive Ctrl-C, crashes and power failures and are never repeated; a line that is added to the
+    file adds its jobs. `status`, `table`, `plot` and `export` may be used meanwhile.
 
     Example: misstep campaign nightly.toml --jobs 2
     """
@@ -81,7 +81,7 @@ def run(
             _run(coordinator, made, quiet=quiet or json)
         finally:
             made.close()
-        return _sum_up(coordinator, json=json)
+        return _sum_up(coordinator, json=json, quiet=quiet)
 
 
 def _cores() -> int:
@@ -141,7 +141,7 @@ def _dry_run(coordinator: "Coordinator", slots: int, *, json: bool) -> int:
         f"time      {prediction_words(left, slots, costs.jobs)}",
         hang=10,
     )
-    if most is not None:
+    if most is not None and most != left:
         say(f"at most   {duration(most / slots)}, if every job uses up its `seconds`", hang=10)
     say(f"out       {coordinator.plan.out}", hang=10)
     return ExitCode.NOTHING_FOUND
@@ -158,7 +158,7 @@ def _counts_json(database: "Database") -> dict[str, object]:
     }
 
 
-def _sum_up(coordinator: "Coordinator", *, json: bool) -> int:
+def _sum_up(coordinator: "Coordinator", *, json: bool, quiet: bool) -> int:
     from misstep.campaign.groups import BY, grouped, totals
     from misstep.campaign.words import failure_lines, group_table
     from misstep.reports.text import screen_width
@@ -171,7 +171,7 @@ def _sum_up(coordinator: "Coordinator", *, json: bool) -> int:
         say(*group_table(grouped(database.rows(), BY), BY, width=screen_width()), "")
         say(*failure_lines(database.rows()), hang=10)
         say(f"{counts['done']} of {sum(counts.values())} jobs done; all of it is in {coordinator.plan.out}")
-        note(f"Look closer: misstep campaign table {coordinator.plan.file}", quiet=False)
+        note(f"Look closer: misstep campaign table {coordinator.plan.out} --by policy", quiet=quiet)
     total = totals(database.rows())
     if total.bugs or total.unsafe_runs:
         return ExitCode.BUGS_FOUND
