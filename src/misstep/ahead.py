@@ -109,7 +109,7 @@ class Ahead:
         """Also guards the shelf."""
         self._is_closed = False
         self._threads: list[threading.Thread] = []
-        assert lab.prover is not None  # it is made now: later two threads might make one each
+        _ = lab.prover  # it is made now: later two threads might make one each
 
     @property
     def among(self) -> int:
@@ -368,6 +368,8 @@ class _Helper:
     def take(self, key: Hashable, make: Callable[[], T], /, *, is_fixed: bool = False) -> T:
         """The result of the work, for the case that is played through."""
         coming = self.coming
+        if coming is not None and coming.round != self.ahead.lab.round:
+            raise _InVain
         place = math.inf if coming is None else coming.place
         owner = None if coming is None or is_fixed else coming.entry.id
         return self.ahead.take_ahead(key, make, place=place, owner=owner)

@@ -87,11 +87,6 @@ class Misstep:
         """Whether it is one decision."""
         return self.until is None or self.until == self.step + 1
 
-    @property
-    def schema(self) -> str | None:
-        """The action schema of the decision."""
-        return None if self.action is None else self.action.strip("()").split(" ")[0]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged(Logged):

@@ -28,7 +28,8 @@ class Tally:
         if isinstance(event, Judged):
             self.judged[event.id] = event
             if event.verdict is Verdict.BUG:
-                schema = None if event.fault is None else event.fault.schema
+                action = None if event.fault is None else event.fault.action
+                schema = None if action is None else action.strip("()").split(" ")[0]
                 self.kinds.setdefault((event.outcome, schema), event.at)
         elif isinstance(event, PoolGrown):
             self.pool = event.pool

@@ -14,7 +14,7 @@ from misstep.reports.live import view_lines
 from misstep.session import Session
 from tests.conftest import COURIER
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "screens" / "live.txt"
+GOLDEN = Path(__file__).parents[1] / "golden" / "live.txt"
 USES = [
     ("landmarks", 100, 2, 0.31),
     ("abstraction", 300, 0, 2.1),

@@ -50,14 +50,11 @@ class Terminal:
         self._view: LiveView | None = None
         if live and self.status.is_on:
             self.status = self._view = _live_view(name, seconds)
+        self.progress_seconds = None if self._view is None else 1.0
+        """How often it wants to be told how the test goes."""
         self._bugs = 0
         # A line now and then for those who keep what is written to standard error.
         self._note_at = None if live is None or self.status.is_on else _NOTE_SECONDS
-
-    @property
-    def progress_seconds(self) -> float | None:
-        """How often it wants to be told how the test goes."""
-        return None if self._view is None else 1.0
 
     def on(self, event: Event) -> None:
         """Shows an event."""
