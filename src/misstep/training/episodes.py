@@ -17,8 +17,11 @@ from misstep.task import Task
 
 Observation: TypeAlias = NDArray[np.float32]
 Mask: TypeAlias = NDArray[np.int8]
-Starts: TypeAlias = Literal["initial", "walks"] | Sequence[State]
-"""Where episodes begin: the initial state, the end of a random walk from there, or one of these states."""
+Starts: TypeAlias = Literal["initial", "walks"] | Sequence[State | Sequence[str]]
+"""Where episodes begin: the initial state, the end of a random walk from there, or one of these states.
+
+A state may be given by its facts, as `bug.state` and the lines of a pool do.
+"""
 Predict: TypeAlias = Callable[[Observation, Mask], Any]
 """Chooses an action: its index in `task.actions`, of an observation and the mask of applicable actions."""
 
