@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from misstep._core import Decider, JaniGame, SafetyFuzzer
-from misstep.bundled.models import BUNDLED, generate
+from misstep.bundled.models import BUNDLED, INSTANCES, generate
 from misstep.bundled.models.build import Builder, E
 from misstep.formats.jani import JaniTask
 from misstep.reference.jani_model import Jani
@@ -71,12 +71,17 @@ def read_plain(document: dict[str, Any], task: SafetyTask, game: JaniGame, limit
 
 
 def compare(
-    compared: Compared, document: dict[str, Any], policy: str | Sequence[str], where: str, limit: int
+    compared: Compared, document: dict[str, Any], policy: str | Sequence[str] | None, where: str, limit: int
 ) -> int | None:
-    """Compares everything about one model; the number of its states, None where they are too many."""
+    """Compares everything about one model; the number of its states, None where they are too many.
+
+    The policy is a bundled one, a label for each state of a random game, or an arbitrary function.
+    """
     test = document["properties"][0]["expression"]
     goal = test.get("objective", {}).get("goal")
     task = SafetyTask(JaniTask(json.dumps(document), where, test["reach"], goal, test.get("start"), None))
+    if task.model.explore(max_states=limit)[0] > limit:
+        return None
     chosen = load_policy(policy, task) if isinstance(policy, str) else _table_policy(task, policy)
     game = task.game(chosen)
     plain = read_plain(document, task, game, limit)
@@ -139,8 +144,14 @@ def _compare_faults(
                 compared.same("alternatives", bool(worst <= most), True, about)
 
 
-def _table_policy(task: SafetyTask, chosen: Sequence[str]) -> Any:
-    return function_policy(lambda state, labels: chosen[int(state["s"])] or None, task)
+def _table_policy(task: SafetyTask, chosen: Sequence[str] | None) -> Any:
+    if chosen is not None:
+        return function_policy(lambda state, labels: chosen[int(state["s"])] or None, task)
+
+    def arbitrary(state: dict[str, Any], labels: tuple[str, ...]) -> str:
+        return labels[sum(int(value) * (i + 3) for i, value in enumerate(state.values())) % len(labels)]
+
+    return function_policy(arbitrary, task)
 
 
 def random_document(rng: random.Random) -> tuple[dict[str, Any], list[str]]:
@@ -175,14 +186,17 @@ def main(games: int, limit: int, seed: int) -> None:
     rng, compared, begin = random.Random(seed), Compared(), time.perf_counter()
     for number in range(games):
         document, chosen = random_document(rng)
-        compare(compared, document, chosen, f"game {number} of seed {seed}", limit)
-    print(f"{games} random games: {dict(compared.counts)}, {time.perf_counter() - begin:.0f} s", flush=True)
-    for name, (domain, parameters) in BUNDLED.items():
+        compare(compared, document, chosen, f"game {number} of seed {seed}", 10)
+        assert compared.counts["decisions"] > number, "every game has states to decide about"
+        if (number + 1) % 1000 == 0 or number + 1 == games:
+            what = f"{number + 1} random games of seed {seed}: {dict(compared.counts)}"
+            print(f"{what}, {time.perf_counter() - begin:.0f} s", flush=True)
+    for name, (domain, parameters) in INSTANCES.items():
         compared, begin = Compared(), time.perf_counter()
         # Real values hardly ever repeat: few steps, or there is no end to them.
         steps = {"steps": 8} if domain in CONTROL else {}
         document = generate(domain, **parameters, **steps)
-        states = compare(compared, document, f"zoo:{name}", name, limit)
+        states = compare(compared, document, f"zoo:{name}" if name in BUNDLED else None, name, limit)
         what = "too large" if states is None else f"{states} states, {dict(compared.counts)}"
         print(f"{name}: {what}, {time.perf_counter() - begin:.0f} s", flush=True)
 

@@ -21,6 +21,7 @@ from misstep._core import Budget, Decider, SafetyFuzzer
 from misstep.bundled.models import INSTANCES, generate
 from misstep.formats.jani import JaniTask
 from misstep.formats.linear_layers import Layers
+from misstep.formats.nnet import read_interface, read_nnet
 from misstep.safety.exam import Exam, examine
 from misstep.safety.model import SafetyTask, Value
 from misstep.safety.policy import layers_policy
@@ -90,7 +91,7 @@ def quality(task: SafetyTask, network: Network, starts: list[list[Value]]) -> Qu
     return Quality(bool(found), exam.goal_rate, exam.unsafe_rate, len(found))
 
 
-def main(names: list[str], seeds: int) -> None:
+def main(names: list[str], seeds: int, *, again: bool) -> None:
     ZOO.mkdir(exist_ok=True)
     for name in names or list(INSTANCES):
         task = load(name)
@@ -105,12 +106,25 @@ def main(names: list[str], seeds: int) -> None:
                 save(ZOO / f"{name}.jani2nnet", *network, digits=4)  # noqa: B023
 
         for seed in range(seeds):
-            settings = QSettings(**SETTINGS.get(name, USUAL), rewards=REWARDS, exam_runs=1, seed=seed)
-            training = QTraining(task, settings)
-            training.run(checkpoint=lambda at: consider(at.latest))
+            network = bundled(name) if again else learn(name, task, consider, seed)
+            consider(network)
             print(f"{name}, seed {seed}: {best}", flush=True)
-            refine(task, training.latest, consider, seed)
+            refine(task, network, consider, seed)
             print(f"{name}, seed {seed}, retrained: {best}", flush=True)
+
+
+def learn(name: str, task: SafetyTask, consider: Callable[[Network], None], seed: int) -> Network:
+    """Q-learning; the last network."""
+    settings = QSettings(**SETTINGS.get(name, USUAL), rewards=REWARDS, exam_runs=1, seed=seed)
+    training = QTraining(task, settings)
+    training.run(checkpoint=lambda at: consider(at.latest))
+    return training.latest
+
+
+def bundled(name: str) -> Network:
+    """The network that is there already."""
+    interface = read_interface(ZOO / f"{name}.jani2nnet")
+    return read_nnet(interface.file), list(interface.inputs), list(interface.outputs)
 
 
 def refine(task: SafetyTask, network: Network, consider: Callable[[Network], None], seed: int) -> None:
@@ -128,5 +142,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="benchmarks; all without any")
     parser.add_argument("--seeds", type=int, default=2, help="trainings of each benchmark")
+    parser.add_argument("--again", action="store_true", help="retrain the bundled networks, no Q-learning")
     given = parser.parse_args()
-    main(given.names, given.seeds)
+    main(given.names, given.seeds, again=given.again)

@@ -65,7 +65,7 @@ def test_variants_have_safe_and_lost_states(name: str, parameters: dict[str, Any
 
 def test_the_largest_has_more_than_a_million_states() -> None:
     model = JaniModel.parse(json.dumps(generate("two_way_line_large")), "large")
-    assert model.explore(max_states=1_000_001)[0] == 1_000_001
+    assert model.explore(max_states=1_000_001)[0] > 1_000_000
 
 
 @pytest.mark.parametrize("name", INSTANCES)

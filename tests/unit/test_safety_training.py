@@ -162,7 +162,7 @@ def test_the_best_of_several_seeds_is_kept(tmp_path: Path) -> None:
 def test_rewards_and_lengths_change_what_is_learned() -> None:
     usual = QSettings(hidden=(4,), steps=300)
     others = (
-        replace(usual, rewards=Rewards(goal=1.0)),
+        replace(usual, rewards=Rewards(step=-0.5)),
         replace(usual, episode=3),
         replace(usual, copy_every=7),
         replace(usual, discount=0.5),

@@ -83,7 +83,7 @@ def bars(
     """One group of bars for each key, one bar for each of its entries."""
     names = list(dict.fromkeys(name for group in groups.values() for name in group))
     values = [v for group in groups.values() for v in group.values() if v > 0]
-    low = 10 ** math.floor(math.log10(min(values))) if logarithmic and values else 0.0
+    low = 10 ** math.floor(math.log10(min(values, default=0.1))) if logarithmic else 0.0
     y = Axis(low, max(values, default=1.0) * 1.05, HEIGHT - BOTTOM, TOP, logarithmic)
     lines = _frame(title, "", y_label, y, None)
     wide = (WIDTH - LEFT - RIGHT) / max(len(groups), 1)
