@@ -114,7 +114,7 @@ class Repair:
         """The network as it is now, on unscaled inputs."""
         return unscaled(self.network, self.simulator)
 
-    def _safe_starts(self) -> list[list[Value]]:
+    def _safe_starts(self) -> list[list[int | float]]:
         shield = self._shield()
         found = [
             list(shield.lab.game.values(s))
