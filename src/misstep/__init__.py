@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from misstep.fuzzer import Fuzzer as Fuzzer
     from misstep.judge import Objective as Objective
     from misstep.judge import Verdict as Verdict
-    from misstep.judge import judge as judge
     from misstep.lab import Lab as Lab
     from misstep.oracle import Case as Case
     from misstep.oracle import Oracle as Oracle
@@ -106,7 +105,6 @@ _PUBLIC = {
     "Verdict": "misstep.judge",
     "argmax": "misstep.policy",
     "count_states": "misstep._core",
-    "judge": "misstep.judge",
     "load": "misstep.task",
     "load_sas": "misstep.task",
     "option": "misstep.plugins",
