@@ -81,7 +81,7 @@ def _keep(mutant: Mutant, seed: int, said: str) -> None:
 
 def _use_sanitized(build: Path) -> None:
     """Starts this program again with the sanitizers' libraries first, then takes the core from the build folder."""
-    if "LD_PRELOAD" not in os.environ:
+    if "libasan" not in os.environ.get("LD_PRELOAD", ""):
         libraries = [
             subprocess.run(
                 ["gcc", f"-print-file-name={name}"], capture_output=True, text=True, check=True
@@ -95,6 +95,7 @@ def _use_sanitized(build: Path) -> None:
             "UBSAN_OPTIONS": "print_stacktrace=1",
         }
         os.execve(sys.executable, [sys.executable, "-m", "tests.mutants", *sys.argv[1:]], env)
+    del os.environ["LD_PRELOAD"]  # the programs that misstep starts do without
     from tests.sanitized import use_core
 
     use_core(build)
