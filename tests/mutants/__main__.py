@@ -1,4 +1,4 @@
-"""`python -m tests.mutants SECONDS [SEED] [--each N] [--only WORD] [--sanitized BUILD]`.
+"""`python -m tests.mutants SECONDS [SEED] [--each N] [--only PATTERN] [--sanitized BUILD]`.
 
 Gives damaged files of every input format in turn to the real commands, at least N of each, for SECONDS. Whatever
 crashes, hangs, ends with an internal error or takes more memory than the limit is kept in `build/mutants`, and the
@@ -33,7 +33,7 @@ def main() -> int:
     parser.add_argument("seconds", type=float)
     parser.add_argument("seed", type=int, nargs="?", default=0)
     parser.add_argument("--each", type=int, default=0, help="go on until there were so many of each format")
-    parser.add_argument("--only", default="", help="formats whose name has this word")
+    parser.add_argument("--only", default="", help="formats whose name matches this regular expression")
     parser.add_argument("--sanitized", type=Path, help="a build folder of `make sanitize`")
     options = parser.parse_args()
     if options.sanitized is not None:
