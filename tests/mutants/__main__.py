@@ -1,4 +1,4 @@
-"""`python -m tests.mutants SECONDS [SEED] [--each N] [--only WORD] [--sanitized BUILD]`.
+"""`python -m tests.mutants SECONDS [SEED] [--each N] [--only PATTERN] [--sanitized BUILD]`.
 
 Gives damaged files of every input format in turn to the real commands, at least N of each, for SECONDS. Whatever
 crashes, hangs, ends with an internal error or takes more memory than the limit is kept in `build/mutants`, and the
@@ -33,7 +33,7 @@ def main() -> int:
     parser.add_argument("seconds", type=float)
     parser.add_argument("seed", type=int, nargs="?", default=0)
     parser.add_argument("--each", type=int, default=0, help="go on until there were so many of each format")
-    parser.add_argument("--only", default="", help="formats whose name has this word")
+    parser.add_argument("--only", default="", help="formats whose name matches this regular expression")
     parser.add_argument("--sanitized", type=Path, help="a build folder of `make sanitize`")
     options = parser.parse_args()
     if options.sanitized is not None:
@@ -81,7 +81,7 @@ def _keep(mutant: Mutant, seed: int, said: str) -> None:
 
 def _use_sanitized(build: Path) -> None:
     """Starts this program again with the sanitizers' libraries first, then takes the core from the build folder."""
-    if "LD_PRELOAD" not in os.environ:
+    if "libasan" not in os.environ.get("LD_PRELOAD", ""):
         libraries = [
             subprocess.run(
                 ["gcc", f"-print-file-name={name}"], capture_output=True, text=True, check=True
@@ -95,6 +95,7 @@ def _use_sanitized(build: Path) -> None:
             "UBSAN_OPTIONS": "print_stacktrace=1",
         }
         os.execve(sys.executable, [sys.executable, "-m", "tests.mutants", *sys.argv[1:]], env)
+    del os.environ["LD_PRELOAD"]  # the programs that misstep starts do without
     from tests.sanitized import use_core
 
     use_core(build)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -28,7 +29,7 @@ def campaign(
 ) -> Iterator[tuple[Mutant, Ended]]:
     """Every mutant and how the command ended; a mutant depends on seed, format and number alone."""
     (folder / "seeds").mkdir()
-    known = [one for one in specimens(folder / "seeds") if only in one.name]
+    known = [one for one in specimens(folder / "seeds") if re.search(only, one.name)]
     for specimen in known:
         for number in range(len(specimen.ways)):
             whole = specimen.file, specimen.file.read_bytes()
