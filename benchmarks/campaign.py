@@ -153,7 +153,7 @@ def simulate() -> None:
 
 
 def run(
-    scenario: Scenario, mean: float, policies: int, tasks: int, *, sample: int = 200_000
+    scenario: Scenario, mean: float, policies: int, tasks: int, *, sample: int = 100_000
 ) -> tuple[float, float, float]:
     """Days of all jobs, how busy cores are, and hours until every policy has its first result.
 

@@ -2,6 +2,7 @@
 
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ from tests.integration.campaign_kills import campaign, done_jobs, is_worker, not
 from tests.integration.cli import command, misstep
 from tests.integration.kills import record
 
+ROOT = Path(__file__).parents[2]
 POLICIES = """
 import os, time
 
@@ -175,3 +177,17 @@ def test_ray_brings_back_what_local_processes_would_have_made(folder: Path) -> N
             configs = [(place / "config.toml").read_text() for place in places]
             assert configs[0] == configs[1]
             assert misstep("verify", places[1], "--json").json["invalid"] == []
+
+
+def test_the_guide_quotes_what_the_simulation_prints() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.campaign", "--simulate"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    page = (ROOT / "docs" / "campaigns.md").read_text()
+    assert len(done.stdout.splitlines()) == 8
+    for line in done.stdout.splitlines():
+        assert f"    {line}\n" in page

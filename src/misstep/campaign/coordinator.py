@@ -13,6 +13,7 @@ from pathlib import Path
 from misstep.campaign.cost import Costs
 from misstep.campaign.database import NAME, Database, Waiting
 from misstep.campaign.engine import Assignment, Ended, Engine
+from misstep.campaign.job import Digests, job_id
 from misstep.campaign.plan import Limits, Plan
 from misstep.campaign.result import result_in
 from misstep.config import Config
@@ -47,12 +48,13 @@ class Coordinator:
     """Whether failed jobs are tried again."""
     tell: Callable[[Progress], None] = lambda progress: None
     _costs: Costs = field(default_factory=Costs)
+    _digests: Digests = field(default_factory=Digests)
     _under: dict[str, tuple[int, bool]] = field(default_factory=dict)
     """Of jobs under way, how often each was begun, and whether it went on with an old record."""
 
     def prepare(self) -> tuple[int, int]:
         """Takes the plan in and cleans up after a coordinator that was killed: all jobs, and new ones."""
-        asked, new = self.database.enrol(self.plan.jobs())
+        asked, new = self.database.enrol(self.plan.jobs(self._digests))
         if not asked:
             raise InputError(f"{self.plan.file}: there are no jobs; give at least one task, policy and seed")
         self._recover()
@@ -80,14 +82,18 @@ class Coordinator:
             with self.database.transaction():
                 for one in ended:
                     self._write_down(one)
-                for job in self.database.next_jobs(max(0, engine.slots - len(self._under))):
+                picked = self.database.next_jobs(max(0, engine.slots - len(self._under)))
+                for job in picked:
                     self.database.begin(job.id)
-                    begun.append(self._assignment(job))
+                    if (reason := self._changed(job)) is None:
+                        begun.append(self._assignment(job))
+                    else:
+                        self.database.failed(job.id, reason)
             for one in ended:
                 self._tidy(one)
             for assignment in begun:
                 engine.begin(assignment)
-            if not self._under:
+            if not self._under and not picked:
                 return
             if time.monotonic() >= tell_at:
                 begin = time.monotonic()
@@ -117,6 +123,16 @@ class Coordinator:
                     self.database.done(id, result)
                 else:
                     self.database.again(id, "the campaign was stopped", is_fresh=False, counts=False)
+
+    def _changed(self, job: Waiting) -> str | None:
+        """Why a job is no longer the one that was planned: somebody has written to its files meanwhile."""
+        try:
+            now = job_id(job.config, task=job.task, policy=job.policy, digests=self._digests)
+        except InputError as error:
+            return str(error)
+        if now == job.id:
+            return None
+        return "its files have changed since the campaign was started; the same command takes the new ones"
 
     def _assignment(self, job: Waiting) -> Assignment:
         record = self.record_of(job.id)

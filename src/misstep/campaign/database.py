@@ -69,6 +69,8 @@ class Waiting:
     """A job that may begin."""
 
     id: str
+    task: str
+    policy: str
     config: Config
     tries: int
     is_fresh: bool
@@ -164,15 +166,20 @@ class Database:
     def next_jobs(self, most: int) -> list[Waiting]:
         """The jobs that come next: a seed of everything before the next seed, short ones before long ones."""
         rows = self._execute(
-            "SELECT id, config, tries, is_fresh FROM jobs WHERE state = ? AND is_asked = 1"
+            "SELECT id, task, policy, config, tries, is_fresh FROM jobs WHERE state = ? AND is_asked = 1"
             " ORDER BY turn, expected, number LIMIT ?",
             (WAITING, most),
         )
         return [
             Waiting(
-                id, Config.from_table(json.loads(config), where=f"{self.path}: job {id}"), tries, bool(fresh)
+                id,
+                task,
+                policy,
+                Config.from_table(json.loads(config), where=f"{self.path}: job {id}"),
+                tries,
+                bool(is_fresh),
             )
-            for id, config, tries, fresh in rows
+            for id, task, policy, config, tries, is_fresh in rows
         ]
 
     def begin(self, id: str) -> None:

@@ -44,15 +44,8 @@ class Group:
         found = row.result
         if found is None:
             return
-        self.tested += found.tested
-        self.solved += found.solved
-        self.bugs += found.bugs
-        self.cleared += found.cleared
-        self.unknown += found.unknown
-        self.unanswered += found.unanswered
-        self.runs += found.runs
-        self.unsafe_runs += found.unsafe_runs
-        self.faults += found.faults
+        for name in _SUMS:
+            setattr(self, name, getattr(self, name) + getattr(found, name))
         self.effective += found.tested if found.effective is None else found.effective
 
     @property
@@ -81,7 +74,8 @@ class Group:
         return {**dict(zip(by, self.names, strict=True)), **counts, "rate": rate, "confidence": confidence}
 
 
-_COUNTS = tuple("jobs done failed tested solved bugs cleared unknown runs unsafe_runs faults seconds".split())
+_SUMS = tuple("tested solved bugs cleared unknown unanswered runs unsafe_runs faults".split())
+_COUNTS = ("jobs", "done", "failed", *_SUMS, "seconds")
 
 
 def grouped(rows: Iterable[Row], by: Sequence[str]) -> list[Group]:

@@ -34,20 +34,23 @@ class CampaignJob:
 
 @dataclass(slots=True)
 class Digests:
-    """Digests of files, each read once."""
+    """Digests of files, each read again only where it was written to."""
 
-    _known: dict[Path, str] = field(default_factory=dict)
+    _known: dict[Path, tuple[int, int, str]] = field(default_factory=dict)
 
     def of(self, path: Path) -> str:
         """The SHA-256 of a file's content."""
-        if path not in self._known:
-            try:
-                self._known[path] = hashlib.sha256(path.read_bytes()).hexdigest()
-            except OSError as error:
-                raise InputError(
-                    f"{path}: cannot be read: {error.strerror}; the campaign needs this file"
-                ) from None
-        return self._known[path]
+        try:
+            about = path.stat()
+            known = self._known.get(path)
+            if known is None or known[:2] != (about.st_mtime_ns, about.st_size):
+                sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+                known = self._known[path] = about.st_mtime_ns, about.st_size, sha256
+        except OSError as error:
+            raise InputError(
+                f"{path}: cannot be read: {error.strerror}; the campaign needs this file"
+            ) from None
+        return known[2]
 
 
 def files_of(config: Config) -> dict[str, Path]:

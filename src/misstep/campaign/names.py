@@ -1,6 +1,7 @@
 """From what a campaign's file names to files: globs, directories, and names for people."""
 
 import glob
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +21,12 @@ class NamedPolicy:
 
 def label(path: Path, file: Path, *, prefix: str | None) -> str:
     """A file as the campaign's file would name it, without what it ends with."""
-    folder = file.parent.resolve()
-    inside = path.relative_to(folder) if path.is_relative_to(folder) else path
-    name = str(inside.with_suffix(""))
+    name = str(_from_here(path, file).with_suffix(""))
     return name if prefix is None else f"{prefix}/{name}"
+
+
+def _from_here(path: Path, file: Path) -> Path:
+    return Path(os.path.relpath(path, file.parent.resolve()))
 
 
 def task_files(
@@ -65,12 +68,10 @@ def _policies(text: str, file: Path, where: str) -> list[NamedPolicy]:
     for end in sorted(ends, reverse=True):
         paths = _matches(rest[:end], file.parent)
         if paths:
-            folder = file.parent.resolve()
-            made = []
-            for path in paths:
-                short = path.relative_to(folder) if path.is_relative_to(folder) else path
-                made.append(NamedPolicy(f"{name}:{path}{rest[end:]}", f"{name}:{short}{rest[end:]}"))
-            return made
+            return [
+                NamedPolicy(f"{name}:{path}{rest[end:]}", f"{name}:{_from_here(path, file)}{rest[end:]}")
+                for path in paths
+            ]
     if glob.has_magic(rest):
         raise InputError(f"{where}: `policies` has {text!r:.80}, but no file is called so; check the path")
     return [NamedPolicy(text, text)]

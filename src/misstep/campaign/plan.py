@@ -52,9 +52,9 @@ class Plan:
     keeps_all_records: bool = True
     """Whether records of tests that found nothing are kept."""
 
-    def jobs(self) -> Iterator[CampaignJob]:
+    def jobs(self, digests: Digests | None = None) -> Iterator[CampaignJob]:
         """All jobs, each once, one after the other; InputError says what in the file is wrong."""
-        digests, seen = Digests(), dict[str, str]()
+        digests, seen = digests or Digests(), dict[str, str]()
         for table in self.tasks:
             where = f"{self.file}: [[task]]" if len(self.tasks) > 1 else str(self.file)
             policies = policy_texts(table.get("policies", []), self.file, where=where)

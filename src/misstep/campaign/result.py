@@ -48,6 +48,11 @@ COUNTS = tuple(
     "faults effort effective".split()
 )
 """The fields that do not depend on the clock."""
+_SAME = tuple(
+    "tested solved bugs qualitative quantitative cleared unknown runs unsafe_runs faults effort effective "
+    "limits_hit".split()
+)
+"""The fields that the last event of a test has, too."""
 
 
 def result_of(tally: Tally) -> Result | None:
@@ -57,23 +62,11 @@ def result_of(tally: Tally) -> Result | None:
         return None
     times = sorted(event.at for event in tally.bugs)
     return Result(
+        **{name: getattr(found, name) for name in _SAME},
         kind="task" if started is None else started.kind,
-        tested=found.tested,
-        solved=found.solved,
-        bugs=found.bugs,
-        qualitative=found.qualitative,
-        quantitative=found.quantitative,
-        cleared=found.cleared,
-        unknown=found.unknown,
         unanswered=found.failed + int(found.extra.get("outcomes", {}).get("failed", 0)),
         families=len(found.families),
-        runs=found.runs,
-        unsafe_runs=found.unsafe_runs,
-        faults=found.faults,
-        effort=found.effort,
-        effective=found.effective,
         seconds=found.seconds.get("total", found.at),
-        limits_hit=found.limits_hit,
         bug_seconds=tuple(times[:: max(1, len(times) // _MOST_TIMES)]),
     )
 

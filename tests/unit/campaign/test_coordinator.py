@@ -119,6 +119,24 @@ def test_jobs_under_way_when_the_coordinator_was_killed(tmp_path: Path) -> None:
     assert [outcome for _, outcome in database.attempts()] == ["done", "waiting", "done", "done"]
 
 
+def test_files_that_change_meanwhile_are_noticed(tmp_path: Path) -> None:
+    plan, database = opened(tmp_path)
+
+    def end(job: Assignment) -> Ended:
+        (tmp_path / "p3.pddl").write_text("another problem")
+        (tmp_path / "p1.pddl").unlink(missing_ok=True)
+        return Ended(job.id, Result(tested=1))
+
+    engine = Pretended(end)
+    rows = {row.task: row for row in ran(plan, database, engine)}
+    assert [job.config.subject for job in engine.begun] == ["p2.pddl"]
+    assert rows["p2"].state == "done" and rows["p3"].state == rows["p1"].state == "failed"
+    assert "its files have changed" in rows["p3"].reason
+    assert "p1.pddl: cannot be read: No such file" in rows["p1"].reason
+    rows = {row.task: row for row in ran(plan, database, Pretended())}
+    assert {task: row.state for task, row in rows.items()} == {"p2": "done", "p3": "done"}
+
+
 @pytest.mark.parametrize("keep", ["all", "bugs"])
 def test_records_of_tests_that_found_nothing_may_be_dropped(tmp_path: Path, keep: str) -> None:
     plan, database = opened(tmp_path, TOML + f'keep_records = "{keep}"\n')
