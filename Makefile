@@ -50,8 +50,8 @@ docs: $(VENV)/.docs
 
 # The screens of all commands once more; look at what changed before you commit it.
 golden: $(VENV)/.built
-	MISSTEP_UPDATE_GOLDEN=1 $(PYTEST) -q tests/integration/test_screens.py
-	git diff --stat tests/golden/screens
+	MISSTEP_UPDATE_GOLDEN=1 $(PYTEST) -q tests/integration/test_screens.py tests/unit/test_live.py
+	git diff --stat tests/golden
 
 # The C++ unit tests, linked with the object files of the core.
 native-test: $(VENV)/.built

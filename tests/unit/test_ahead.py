@@ -20,6 +20,7 @@ from misstep.events import Judged, timeless
 from misstep.lab import Lab
 from misstep.record.record import ANSWERS, BUGS, CLEARED, EVENTS, EVIDENCE, POOL, Record
 from misstep.session import Session
+from misstep.testing.random_tasks import random_sas
 from tests.conftest import COURIER
 
 TASKS = Path(__file__).parents[1] / "tasks"
@@ -89,6 +90,21 @@ def test_the_same_record_whatever_the_number(
     assert helpers[0].failures == []
     assert helpers[0].used or options.get("interleave")
     assert are_none_left()
+
+
+def test_the_same_on_random_tasks(helpers: list[Ahead]) -> None:
+    """Dead ends, unsolvable states, zero costs; all of it is small, so that helpers and the test race."""
+    for seed in range(20):
+        records = []
+        for jobs in (1, 4):
+            task = misstep.Task(random_sas(seed))
+            session = make_session(task, "heuristic:blind", pool=12, max_steps=20, seed=seed)
+            session.jobs = jobs
+            assert list(session.events())
+            records.append(content(session.record))
+        assert records[0] == records[1], f"task {seed}"
+    assert not [failure for one in helpers for failure in one.failures]
+    assert any(one.used for one in helpers)
 
 
 def test_other_peoples_policies_are_asked_by_one_thread(helpers: list[Ahead]) -> None:
