@@ -20,7 +20,7 @@ from misstep.safety.decision import decide
 
 DECIDERS = ("level", "tarjan", "value-iteration", "lao", "lrtdp", "policy-iteration")
 HARD: dict[str, Any] = {"length": 120, "packages": 8, "max_speed": 6, "unreliable": True}
-LARGE = "two_way_line_large"
+LARGE = "one_way_line_large"
 SECONDS, MOST, MOST_TEST = 2.0, 3.0, 10.0
 
 
