@@ -31,7 +31,7 @@ def accelerate(state: dict[str, Any], labels: tuple[str, ...]) -> str:
 def time_deciders(folder: Path) -> None:
     model = folder / "hard.jani"
     model.write_text(json.dumps(generate("two_way_line", **HARD)), encoding="utf-8")
-    state = json.dumps({"position": 60, "speed": 6, **{f"package_{i}": 1 for i in range(8)}})
+    state = json.dumps({"position": 5, "speed": 2, **{f"package_{i}": 1 for i in range(8)}})
     for name in DECIDERS:
         for radius in (None, 1, 2):
             config = Config(

@@ -27,7 +27,7 @@ INSTANCES: dict[str, tuple[str, dict[str, Any]]] = {
     "one_way_line": ("one_way_line", {"length": 12, "packages": 2, "max_speed": 4}),
     "one_way_line_park": ("one_way_line", {"length": 20, "packages": 3, "along": True, "parking": True}),
     "one_way_line_det": ("one_way_line", {"length": 20, "packages": 4, "max_speed": 4, "random": False}),
-    "one_way_line_large": ("one_way_line", {"length": 30, "packages": 7, "max_speed": 5}),
+    "one_way_line_large": ("one_way_line", {"length": 30, "packages": 8, "max_speed": 4}),
     "two_way_line": ("two_way_line", {"length": 8, "packages": 1}),
     "two_way_line_park": ("two_way_line", {"length": 8, "packages": 1, "parking": True}),
     "two_way_line_det": ("two_way_line", {"length": 8, "packages": 1, "random": False}),
