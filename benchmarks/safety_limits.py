@@ -20,7 +20,7 @@ from misstep.safety.decision import decide
 
 DECIDERS = ("level", "tarjan", "value-iteration", "lao", "lrtdp", "policy-iteration")
 HARD: dict[str, Any] = {"length": 120, "packages": 8, "max_speed": 6, "unreliable": True}
-LARGE = "two_way_line_large"
+LARGE = "one_way_line_large"
 SECONDS, MOST, MOST_TEST = 2.0, 3.0, 10.0
 
 
@@ -31,7 +31,7 @@ def accelerate(state: dict[str, Any], labels: tuple[str, ...]) -> str:
 def time_deciders(folder: Path) -> None:
     model = folder / "hard.jani"
     model.write_text(json.dumps(generate("two_way_line", **HARD)), encoding="utf-8")
-    state = json.dumps({"position": 60, "speed": 6, **{f"package_{i}": 1 for i in range(8)}})
+    state = json.dumps({"position": 5, "speed": 2, **{f"package_{i}": 1 for i in range(8)}})
     for name in DECIDERS:
         for radius in (None, 1, 2):
             config = Config(

@@ -41,7 +41,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "npuzzle_large": {**LARGE, "hidden": (128, 64)},
     "blocksworld_budget": LARGE,
     "blocksworld_large": {**LARGE, "hidden": (128, 64)},
-    "one_way_line_large": LARGE,
+    "one_way_line_large": {**LARGE, "steps": 120_000},
     "two_way_line_large": LARGE,
     "beluga_large": LARGE,
     "transport_large": LARGE,

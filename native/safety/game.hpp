@@ -83,7 +83,7 @@ class Game {
     // How likely each outcome of a move of s is when a run is drawn; empty: all alike. What can happen, and
     // with it every verdict, does not depend on it.
     virtual void weights(StateId, const Move&, std::vector<double>& weights) { weights.clear(); }
-    virtual std::size_t bytes() const { 
+    virtual std::size_t bytes() const {
         return words_ * 4 + leaves_.capacity() + (ordered_.capacity() + plain_.capacity()) * 8;
     }
 

@@ -138,7 +138,9 @@ class Level final : public Decider {
     }
 
     // The index, in the game, of the move that comes at this place.
-    std::uint32_t move_at(StateId s, std::uint32_t place) const { return table_->orders[table_->order_of[s] + place]; }
+    std::uint32_t move_at(StateId s, std::uint32_t place) const {
+        return table_->orders[table_->order_of[s] + place];
+    }
 
     // Finds the current move of s from this place on, through the levels; true if its level rose.
     bool advance(StateId s, std::uint32_t i) {

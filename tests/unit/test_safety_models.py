@@ -24,11 +24,17 @@ from misstep.safety.policy import load_policy, zoo_file
         ({"random": 1}, "'random' is 1; it must be true or false"),
         ({"width": 3}, "there is no parameter 'width'; known are length"),
         ({"packages": 0}, "'packages' is 0"),
+        ({"packages": None}, "'packages' is None"),
     ],
 )
 def test_parameters_are_checked(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         generate("two_way_line", **parameters)
+
+
+def test_a_control_problem_may_go_on_for_ever() -> None:
+    assert "step" not in make("cart_pole", steps=None).shown_fields
+    assert "step" in make("cart_pole").shown_fields
 
 
 def make(name: str, **parameters: Any) -> SafetyTask:

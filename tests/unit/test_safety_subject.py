@@ -16,6 +16,7 @@ from misstep.events import Finished, Judged, Ran, Started, timeless
 from misstep.judge import Verdict
 from misstep.record.record import EVENTS, EVIDENCE, Record
 from misstep.record.verify import verify_record
+from misstep.safety.decision import decide
 from misstep.safety.policy import zoo_file
 from misstep.session import Session
 
@@ -158,6 +159,17 @@ def test_limits_leave_states_unknown(line: Path) -> None:
 def test_a_model_needs_a_policy(line: Path) -> None:
     with pytest.raises(InputError, match="no policy"):
         list(Session(config(line, policy="")).events())
+
+
+@pytest.mark.parametrize(("radius", "verdict"), [(None, "safe"), (0, "unsafe")])
+def test_records_of_decisions_are_trusted(
+    line: Path, tmp_path: Path, radius: int | None, verdict: str
+) -> None:
+    decision = decide(config(line, radius=radius), "initial")
+    assert decision.verdict == verdict
+    decision.save(tmp_path / "record")
+    found = verify_record(Record.open(tmp_path / "record"))
+    assert (found.valid, found.invalid, found.problems) == (1, [], [])
 
 
 def test_the_shield_is_measured(line: Path) -> None:

@@ -1,16 +1,13 @@
 """`misstep safety serve`: offers a policy on a JANI model, shielded or not, to other programs."""
 
-import sys
-import threading
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from misstep.cli.config_options import ServeOptions, make_config
-from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import Json, Quiet
-from misstep.cli.output import emit_json, note, say_plain, warn
 from misstep.cli.safety_options import ModelFile
+from misstep.cli.serving import serve_until_stopped
 
 
 def serve(
@@ -39,22 +36,13 @@ def serve(
     task = load_model(config)
     policy = load_policy(config.policy, task, filter=config.filter)
     server = ModelPolicyServer(task, policy, address=address)
-    if not server.address.is_local:
-        warn([f"{server.address} can be reached from other machines, by anybody and without encryption"])
-    try:
-        server.start()
-        if json:
-            emit_json({"address": str(server.address), "model": str(model), "policy": config.policy})
-        else:
-            say_plain(str(server.address))
-        sys.stdout.flush()
-        note(f"serving {config.policy} on {model}; Ctrl-C ends", quiet=quiet)
-        threading.Event().wait()
-    except KeyboardInterrupt:
-        note("ended", quiet=quiet)
-    finally:
-        server.stop()
-    return ExitCode.NOTHING_FOUND
+    return serve_until_stopped(
+        server,
+        {"model": str(model), "policy": config.policy},
+        what=f"{config.policy} on {model}",
+        json=json,
+        quiet=quiet,
+    )
 
 
 serve.__annotations__["options"] = Annotated[ServeOptions | None, Parameter(name="*")]

@@ -1,15 +1,13 @@
 """`misstep serve`: offers a policy to other programs."""
 
-import sys
-import threading
 from typing import Annotated
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import MAX_SECONDS, DomainFile, Json, PolicyText, ProblemFile, Quiet, UnitCost
-from misstep.cli.output import emit_json, note, say_plain, warn
+from misstep.cli.output import warn
+from misstep.cli.serving import serve_until_stopped
 from misstep.reports.status import StatusLine
 
 
@@ -51,19 +49,10 @@ def serve(
     if isinstance(bench.policy, Guard):
         bench.policy.max_seconds = max_seconds
     server = PolicyServer(task, bench.policy, address=address)
-    if not server.address.is_local:
-        warn([f"{server.address} can be reached from other machines, by anybody and without encryption"])
-    try:
-        server.start()
-        if json:
-            emit_json({"address": str(server.address), "task": task.source, "policy": policy})
-        else:
-            say_plain(str(server.address))
-        sys.stdout.flush()
-        note(f"serving {policy} on {task.source}; Ctrl-C ends", quiet=quiet)
-        threading.Event().wait()
-    except KeyboardInterrupt:
-        note("ended", quiet=quiet)
-    finally:
-        server.stop()
-    return ExitCode.NOTHING_FOUND
+    return serve_until_stopped(
+        server,
+        {"task": task.source, "policy": policy},
+        what=f"{policy} on {task.source}",
+        json=json,
+        quiet=quiet,
+    )

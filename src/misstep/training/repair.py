@@ -116,7 +116,7 @@ class Repair:
 
     def _safe_starts(self) -> list[list[int | float]]:
         shield = self._shield()
-        found = [
+        found: list[list[Value]] = [
             list(shield.lab.game.values(s))
             for s in self.task.start_states(shield.lab.game, seed=self.settings.seed)
             if shield.lab.verdict(s) == "safe"

@@ -27,7 +27,7 @@ INSTANCES: dict[str, tuple[str, dict[str, Any]]] = {
     "one_way_line": ("one_way_line", {"length": 12, "packages": 2, "max_speed": 4}),
     "one_way_line_park": ("one_way_line", {"length": 20, "packages": 3, "along": True, "parking": True}),
     "one_way_line_det": ("one_way_line", {"length": 20, "packages": 4, "max_speed": 4, "random": False}),
-    "one_way_line_large": ("one_way_line", {"length": 30, "packages": 7, "max_speed": 5}),
+    "one_way_line_large": ("one_way_line", {"length": 30, "packages": 8, "max_speed": 4}),
     "two_way_line": ("two_way_line", {"length": 8, "packages": 1}),
     "two_way_line_park": ("two_way_line", {"length": 8, "packages": 1, "parking": True}),
     "two_way_line_det": ("two_way_line", {"length": 8, "packages": 1, "random": False}),
@@ -49,7 +49,7 @@ INSTANCES: dict[str, tuple[str, dict[str, Any]]] = {
     "inverted_pendulum": ("inverted_pendulum", {}),
 }
 _TRAINED = (
-    "one_way_line two_way_line two_way_line_park two_way_line_det two_way_line_large transport blocksworld "
+    "one_way_line one_way_line_large two_way_line two_way_line_park two_way_line_det transport blocksworld "
     "npuzzle beluga bouncing_ball follow_car cart_pole inverted_pendulum"
 ).split()
 BUNDLED = {name: INSTANCES[name] for name in _TRAINED}
@@ -83,7 +83,7 @@ def _check(name: str, parameter: str, value: Any, declared: inspect.Parameter) -
         if not isinstance(value, bool):
             raise InputError(f"{where}; it must be true or false")
         return
-    if value is None and declared.default is None:
+    if value is None and "None" in str(declared.annotation):
         return
     least = LEAST.get(parameter, 1)
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:
