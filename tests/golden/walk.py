@@ -71,11 +71,11 @@ def task_walk() -> Walk:
 
 
 def model_walk() -> Walk:
-    """A test on a JANI model with 4 runs."""
+    """A test on a JANI model with 2 runs."""
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "line.jani"
         assert command(["safety", "generate", "two_way_line", "--out", str(model)]) == 0
-        return walk("test", model, "--policy", "zoo:two_way_line", "--runs", "4", "--seed", "2")
+        return walk("test", model, "--policy", "zoo:two_way_line", "--runs", "2", "--seed", "2")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from misstep.errors import InputError
 
 def test_defaults_and_names() -> None:
     config = Config(domain=Path("a/d.pddl"), problem=Path("b/p.pddl"), policy="asnet:x")
-    assert config.oracle == (DEFAULT_ORACLE,) and config.pool == 100 and config.seed == 0
+    assert config.oracle == (DEFAULT_ORACLE,) and config.pool is None and config.seed == 0
     assert config.subject == "p.pddl" and not config.is_safety
     assert Config(model=Path("m.jani")).is_safety
     assert pickle.loads(pickle.dumps(config)) == config

@@ -133,7 +133,7 @@ def test_a_test_that_cannot_begin_leaves_no_process(model: Path, tmp_path: Path)
 
 def test_a_function_that_is_random_now_and_then_is_noticed(model: Path, tmp_path: Path) -> None:
     for name, is_random in (("rarely_random", True), ("first", False)):
-        session = Session(Config(model=model, policy=f"python:{tmp_path / 'functions.py'}:{name}", runs=10))
+        session = Session(Config(model=model, policy=f"python:{tmp_path / 'functions.py'}:{name}", runs=100))
         told = [event.text for event in session.events() if isinstance(event, Warned)]
         assert any("the policy is not deterministic" in text for text in told) == is_random
     assert session.tally.finished is not None

@@ -114,7 +114,7 @@ class Repair:
         """The network as it is now, on unscaled inputs."""
         return unscaled(self.network, self.simulator)
 
-    def _safe_starts(self) -> list[list[int | float]]:
+    def _safe_starts(self) -> list[list[Value]]:
         shield = self._shield()
         found: list[list[Value]] = [
             list(shield.lab.game.values(s))

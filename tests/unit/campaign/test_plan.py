@@ -80,7 +80,7 @@ def test_the_identity_is_what_determines_the_result(tmp_path: Path) -> None:
     before = ids(tmp_path / "a")
     # The place does not matter, nor how it is written, nor what is done around the test.
     assert ids(tmp_path / "b") == before
-    assert ids(tmp_path / "b", TOML + "pool = 100\ntries = 9\nlimit_seconds = 1\n") == before
+    assert ids(tmp_path / "b", TOML + "gap = false\ntries = 9\nlimit_seconds = 1\n") == before
     assert ids(tmp_path / "b", TOML.replace('"p*.pddl"', '"p3.pddl", "p*.pddl"')) == before
     assert ids(tmp_path / "b", TOML + "seeds = 2\n") > before
     for change in ("pool = 99\n", "seconds = 10\n", "seeds = [1]\n"):
@@ -105,7 +105,7 @@ def test_the_identity_is_what_determines_the_result(tmp_path: Path) -> None:
         (TOML + "tries = 0\n", "`tries` is 0; give a number that is at least 1"),
         (TOML + "[configuration]\nquick = 3\n", r"write \[configuration.NAME\]"),
         (TOML + "[configuration.a]\npoool = 3\n", "configuration `a`: unknown key `poool`"),
-        (TOML + "[configuration.a]\n[configuration.b]\npool = 100\n", "`a` and `b` ask for the same test"),
+        (TOML + "[configuration.a]\n[configuration.b]\ngap = false\n", "`a` and `b` ask for the same test"),
         (TOML + "[task]\n", r"write \[\[task\]\]"),
         (TOML + "[[task]]\nmodels = 'x.jani'\n", "a task is of PDDL or of JANI"),
         (
