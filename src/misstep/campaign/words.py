@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from misstep.campaign.coordinator import Progress
 from misstep.campaign.database import FAILED, Row
@@ -104,7 +105,9 @@ def failure_lines(rows: Iterable[Row]) -> list[str]:
     reasons: dict[str, list[Row]] = {}
     for row in rows:
         if row.state == FAILED:
-            reasons.setdefault(row.reason or "", []).append(row)
+            # Files are named as from here: whole paths make lines that nobody can read.
+            reason = (row.reason or "").replace(f"{Path.cwd()}/", "")
+            reasons.setdefault(reason, []).append(row)
     ordered = sorted(reasons.items(), key=lambda item: -len(item[1]))
     lines = [
         f"failed    {len(failed)} ({failed[0].task}, {failed[0].policy}): {reason}"
