@@ -15,7 +15,7 @@ from typing import Any
 from misstep.campaign.job import FILE_FIELDS, Digests, files_of
 from misstep.config import Config
 from misstep.errors import InputError
-from misstep.record.record import BUGS, CLEARED, CONFIG, ENVIRONMENT, EVENTS, origin
+from misstep.record.record import BUGS, CLEARED, CONFIG, ENVIRONMENT, EVENTS, certificate_text, origin
 from misstep.record.store import DISK, DirectoryStore, read_object, write_whole
 from misstep.reference.digest import digest
 
@@ -145,4 +145,4 @@ def _settle(draft: Path, record: Path, config: Config) -> None:
             write_whole(draft / name, text, wait=False)
     for name in store.names(BUGS):
         certificate = at_home(read_object(store.read(f"{BUGS}/{name}"), name))
-        write_whole(draft / BUGS / name, json.dumps(certificate, indent=1) + "\n", wait=False)
+        write_whole(draft / BUGS / name, certificate_text(certificate), wait=False)

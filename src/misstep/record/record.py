@@ -202,7 +202,7 @@ class Record:
         for answer in answers:
             store.append(ANSWERS, answer)
         if certificate is not None and is_bug:
-            store.write(f"{BUGS}/{event.id}.json", json.dumps(certificate, indent=1) + "\n", wait=False)
+            store.write(f"{BUGS}/{event.id}.json", certificate_text(certificate), wait=False)
         elif certificate is not None and is_known:
             self._append_once(CLEARED, certificate)
         elif certificate is not None:
@@ -220,7 +220,7 @@ class Record:
 
     def bug(self, name: str, certificate: Mapping[str, Any]) -> None:
         """Writes the certificate of a bug."""
-        self.store.write(f"{BUGS}/{name}.json", json.dumps(certificate, indent=1) + "\n")
+        self.store.write(f"{BUGS}/{name}.json", certificate_text(certificate))
 
     def evidence(self, block: Mapping[str, Any]) -> None:
         """Writes what several certificates share, unless it is there already."""
@@ -294,6 +294,12 @@ class Record:
     def close(self) -> None:
         """Closes the store."""
         self.store.close()
+
+
+def certificate_text(certificate: Mapping[str, Any]) -> str:
+    """A field a line, for people who look into the file; the encoder is ten times slower where it indents."""
+    fields = [f" {json.dumps(name)}: {json.dumps(value)}" for name, value in certificate.items()]
+    return "{\n" + ",\n".join(fields) + "\n}\n"
 
 
 def open_record(path: Path, *, is_free: bool, resume: bool) -> tuple[Record, bool]:

@@ -1,7 +1,6 @@
 """One question about one state: is it r-safe? With the strategy or the refutation as proof."""
 
 import hashlib
-import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from misstep.errors import InputError
 from misstep.events import Finished, Started
 from misstep.formats.jani import parse
 from misstep.plugins import make_part
-from misstep.record.record import MODEL, Record
+from misstep.record.record import MODEL, Record, certificate_text
 from misstep.safety.certificate import make_certificate
 from misstep.safety.evidence import question_digest
 from misstep.safety.isolated import open_policy
@@ -87,7 +86,7 @@ class Decision:
                 policy=config.policy,
                 seed=config.seed,
             )
-            record.store.write(DECISION, json.dumps(certificate, indent=1) + "\n")
+            record.store.write(DECISION, certificate_text(certificate))
         record.event(Finished(extra={"decision": self.as_json()}))
         record.close()
 
