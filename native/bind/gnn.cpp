@@ -96,7 +96,8 @@ void bind_gnn(nb::module_& m) {
                     encoding.facts.push_back({{var, value}, relation, objects});
                 for (const auto& [name, required, forbidden] : noops)
                     encoding.noops.push_back({name, make_facts(required), make_facts(forbidden)});
-                auto policy = std::make_unique<GnnPolicy>(core.space, network.network, std::move(encoding), threads);
+                auto policy =
+                    std::make_unique<GnnPolicy>(core.space, network.network, std::move(encoding), threads);
                 new (self) GnnPolicyObject(std::move(task), core, std::move(policy));
             },
             nb::arg("task"), nb::arg("network"), nb::arg("num_objects"), nb::arg("fixed"), nb::arg("facts"),
@@ -107,8 +108,9 @@ void bind_gnn(nb::module_& m) {
                 "tuple[int, int, int, collections.abc.Sequence[int]]], noops: collections.abc.Sequence["
                 "tuple[str, collections.abc.Sequence[tuple[int, int]], collections.abc.Sequence["
                 "tuple[int, int]]]], rank: collections.abc.Sequence[int], *, threads: int = 1) -> None"))
-        .def_prop_ro("work", [](GnnPolicyObject& p) { return p.gnn().work(); },
-                     "Multiplications of matrices so far, those by zero included.")
+        .def_prop_ro(
+            "work", [](GnnPolicyObject& p) { return p.gnn().work(); },
+            "Multiplications of matrices so far, those by zero included.")
         .def(
             "values",
             [](GnnPolicyObject& p, const StateObject& state) {

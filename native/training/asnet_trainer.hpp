@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "training/asnet_pass.hpp"
-#include "util/crew.hpp"
 #include "util/budget.hpp"
+#include "util/crew.hpp"
 #include "util/rng.hpp"
 
 namespace misstep {

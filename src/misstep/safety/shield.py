@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from misstep.budget import Budget
+from misstep.errors import LimitReached
 from misstep.safety.exam import Exam, exam_of
 from misstep.safety.lab import ModelLab
 from misstep.safety.model import StateDict, draw
@@ -92,7 +94,7 @@ class Shield:
             if s not in found:
                 found[s] = self._outcomes(s)
                 left += found[s]
-            if len(found) > max_states:
+            if len(found) > max_states or self.lab.budget.is_over:
                 return None
         return found
 
@@ -109,7 +111,7 @@ class Shield:
         game, left = self.lab.game, deque(stuck)
         moves: dict[int, list[tuple[int, list[int]]]] = {}
         before: dict[int, list[int]] = {}
-        while left and len(moves) < max_states:
+        while left and len(moves) < max_states and not self.lab.budget.is_over:
             s = left.popleft()
             if s in moves:
                 continue
@@ -187,14 +189,21 @@ class ShieldReport:
 
 
 def measure(shield: Shield, starts: Sequence[int], *, runs: int, max_steps: int, seed: int) -> ShieldReport:
-    """Random runs of the bare and of the shielded policy, from the same start states."""
+    """Random runs of the bare and of the shielded policy, from the same start states.
+
+    LimitReached where the budget of the shield's lab is spent before they are all done.
+    """
     lab = shield.lab
-    verdicts = Counter(map(lab.verdict, starts))
+    over = lab.budget
+    verdicts = Counter(lab.verdict(s) for s in starts if not over.is_over)
+    _need_time(over)
     shield.plan(starts)
+    _need_time(over)
     rng = random.Random(seed)
     picks = [rng.choice(starts) for _ in range(runs)]
-    bare = [_run(lab, None, start, max_steps, rng) for start in picks]
-    covered = [_run(lab, shield, start, max_steps, rng) for start in picks]
+    bare = [_run(lab, None, start, max_steps, rng) for start in picks if not over.is_over]
+    covered = [_run(lab, shield, start, max_steps, rng) for start in picks if not over.is_over]
+    _need_time(over)
     safe = [i for i, start in enumerate(picks) if lab.verdict(start) == "safe"]
     return ShieldReport(
         runs,
@@ -209,6 +218,13 @@ def measure(shield: Shield, starts: Sequence[int], *, runs: int, max_steps: int,
         exam_of(bare[i].end for i in safe),
         exam_of(covered[i].end for i in safe),
     )
+
+
+def _need_time(budget: Budget) -> None:
+    if budget.is_over:
+        raise LimitReached(
+            "the time was up before the shield was measured; allow more --seconds", budget.over or "seconds"
+        )
 
 
 @dataclass(slots=True)

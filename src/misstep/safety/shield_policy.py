@@ -123,8 +123,10 @@ class Shielded:
 
 
 def shield_of(config: Config, task: SafetyTask) -> Shield:
-    """The shield around the policy that a configuration names."""
-    return make_shield(task, config.policy, decider=config.decider, filter=config.filter)
+    """The shield around the policy that a configuration names, made within its limits."""
+    shield = make_shield(task, config.policy, decider=config.decider, filter=config.filter)
+    shield.lab.budget = config.budget()
+    return shield
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -221,7 +221,7 @@ class ModelSubject:
         return Misstep(step=0, action=labels[fault.action], better=labels[fault.alternative])
 
     def _behind_shield(self, starts: list[int]) -> ShieldReport:
-        """The time is for testing; what the shield does with the rest of the test's findings comes after."""
+        """How the policy does behind a shield; a limit of the test ends that, too."""
         lab = self.lab
         shielded = ModelLab(
             task=lab.task,
@@ -229,6 +229,7 @@ class ModelSubject:
             decider=lab.decider,
             horizon=lab.horizon,
             max_expansions=lab.max_expansions,
+            budget=lab.budget,
         )
         return measure(Shield(shielded), starts, runs=self.runs, max_steps=self.max_steps, seed=self.seed)
 
