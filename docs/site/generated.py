@@ -5,6 +5,7 @@ import dataclasses
 import enum
 import inspect
 import re
+import textwrap
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from itertools import pairwise
@@ -19,7 +20,7 @@ from misstep.plugins import KINDS, OptionInfo, PartInfo, list_parts
 DOCS = Path(__file__).parents[1]
 # Public names of misstep that stand in none of these groups come last.
 GROUPS = {
-    "Testing": "test Report Bug Config Session Record Verdict judge",
+    "Testing": "test Report Bug Config Session Record Verdict",
     "Tasks and states": "load load_sas read_domain Task State StateBatch Action PddlView StateRegistry",
     "Policies": "Policy per_state argmax PolicyGraph Run",
     "Searching": "search SearchResult Heuristic count_states Budget StopFlag",
@@ -109,7 +110,7 @@ def python() -> str:
 
 
 def _public(name: str) -> Any:
-    """By its own module: `misstep.judge` is a function, and the module that it is defined in."""
+    """As its own module has it."""
     return getattr(import_module(misstep._PUBLIC[name]), name)
 
 
@@ -157,7 +158,7 @@ def _field_texts(cls: type) -> dict[str, str]:
     """What the source says of fields, in a text on the line below each."""
     texts: dict[str, str] = {}
     for owner in reversed([owner for owner in cls.__mro__ if owner.__module__.startswith("misstep.")]):
-        (definition,) = ast.parse(inspect.cleandoc(inspect.getsource(owner))).body
+        (definition,) = ast.parse(textwrap.dedent(inspect.getsource(owner))).body
         assert isinstance(definition, ast.ClassDef)
         for field, text in pairwise(definition.body):
             match field, text:
