@@ -171,7 +171,7 @@ def _policies(folder: Path, sas: Path) -> list[Specimen]:
     def run_sas(kind: str, options: str = "") -> tuple[Way]:
         return (command("run", sas, "--policy", f"{kind}:{{}}{options}", *LIMITS, "--json", "--no-isolate"),)
 
-    bundled = Path(str(files("misstep"))) / "bundled"
+    bundled = Path(misstep.__file__).parent / "bundled"
     courier = (bundled / "courier" / "domain.pddl", bundled / "courier" / "problem.pddl")
     ferry_task = (bundled / "domains" / "ferry.pddl", bundled / "problems" / "ferry.pddl")
     asnet = (command("run", *ferry_task, "--policy", "asnet:{}", *LIMITS, "--json"),)
@@ -226,7 +226,7 @@ def _models(folder: Path, model: Path) -> list[Specimen]:
 def _model_policies(folder: Path, model: Path) -> list[Specimen]:
     tree = folder / "network"
     tree.mkdir()
-    zoo = Path(str(files("misstep"))) / "bundled" / "safety_zoo"
+    zoo = Path(misstep.__file__).parent / "bundled" / "safety_zoo"
     for name in ("two_way_line.jani2nnet", "two_way_line.nnet"):
         shutil.copy(zoo / name, tree / name)
     interface = json.loads((tree / "two_way_line.jani2nnet").read_text())

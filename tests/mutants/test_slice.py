@@ -34,7 +34,7 @@ def test_mutations_change_what_they_get_and_repeat_by_seed(mutation: texts.Mutat
     made = [mutation(data, random.Random(seed)) for seed in range(60)]
     assert made == [mutation(data, random.Random(seed)) for seed in range(60)]
     assert len(set(made)) > 20
-    assert sum(one == data for one in made) < 10
+    assert sum(one == data for one in made) < 20  # what is short has equal parts, which may be exchanged
 
 
 def tried(folder: Path, code: str) -> Ended:

@@ -102,6 +102,8 @@ def _child(work: Callable[[], int], folder: Path, said: Path) -> None:
         for descriptor in (1, 2):
             os.dup2(output, descriptor)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        # A test runner may have put something else into their place.
+        sys.stdout, sys.stderr = (os.fdopen(d, "w", errors="replace", closefd=False) for d in (1, 2))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         code = int(work())
     except BaseException:
