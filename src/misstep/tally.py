@@ -1,7 +1,8 @@
 """Tally: what the events of a test add up to. True at any moment, and of a log that is read again."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from misstep.bound import NEVER
 from misstep.events import Event, Finished, Judged, PoolGrown, Ran, Started, Warned
@@ -22,6 +23,14 @@ class Tally:
     """The last word on each state."""
     kinds: dict[tuple[str, str | None], float] = field(default_factory=dict)
     """How the runs of bugs end and the action schema at fault, with the time of the first bug of the kind."""
+
+    @classmethod
+    def added_up(cls, events: Iterable[Event]) -> Self:
+        """What a whole log adds up to."""
+        tally = cls()
+        for event in events:
+            tally.add(event)
+        return tally
 
     def add(self, event: Event) -> None:
         """Takes an event in."""

@@ -119,6 +119,10 @@ class Workers:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends all workers, those that are at work by force, and waits for that."""
         for connection, process in [*self._idle, *((c, p) for c, (p, _) in self._busy.items())]:
             connection.close()  # an idle worker ends when nobody can ask it any more
             if connection in self._busy:

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from misstep.budget import Budget
+from misstep.support.process import Finished, Scratch
+
 
 @dataclass(frozen=True)
 class Ended:
@@ -62,3 +65,9 @@ def processes_with(word: str) -> Sequence[int]:
             if word in text:
                 found.append(int(folder.name))
     return found
+
+
+def ran(command: Sequence[str], *, budget: Budget | None = None) -> Finished:
+    """How a program ends that misstep starts."""
+    with Scratch() as scratch:
+        return scratch.run(command, budget=budget)

@@ -60,7 +60,7 @@ class LocalEngine:
 
     def close(self) -> None:
         """Kills what is under way; a record that is cut off is continued next time."""
-        self._workers.__exit__(None, None, None)
+        self._workers.close()
 
     def _take(self, told: Told) -> list[Ended]:
         under = self._under[told.number]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from misstep.campaign.database import Row
 from misstep.campaign.groups import Group
 from misstep.explain.words import percent
+from misstep.reports.html.charts import words_at
 from misstep.reports.html.markup import Html, element
 from misstep.reports.text import shorten
 from misstep.statistics import CONFIDENCE
@@ -35,13 +36,13 @@ def rate_chart(groups: Sequence[Group], *, confidence: float = CONFIDENCE) -> tu
         x = _LEFT + wide * tick / 100
         parts += [
             element("line", x1=_px(x), x2=_px(x), y1=_TOP - 8, y2=high - _BOTTOM, class_="grid"),
-            _text(x, high - 20, f"{tick} %", anchor="middle", class_="faint"),
+            words_at(x, high - 20, f"{tick} %", anchor="middle", class_="faint"),
         ]
     for at, group in enumerate(shown):
         lo, hi = group.rate(confidence)
         y = _TOP + _ROW * at + _ROW / 2
         parts += [
-            _text(_LEFT - 12, y + 4, shorten(_name(group.names), _LONGEST_NAME), anchor="end"),
+            words_at(_LEFT - 12, y + 4, shorten(_name(group.names), _LONGEST_NAME), anchor="end"),
             element(
                 "line",
                 x1=_px(_LEFT + wide * lo),
@@ -51,7 +52,7 @@ def rate_chart(groups: Sequence[Group], *, confidence: float = CONFIDENCE) -> tu
                 class_="bound",
             ),
             element("circle", cx=_px(_LEFT + wide * (group.share or 0.0)), cy=_px(y), r=4, class_="share"),
-            _text(_WIDTH - _RIGHT + 12, y + 4, percent(group.share or 0.0, round)),
+            words_at(_WIDTH - _RIGHT + 12, y + 4, percent(group.share or 0.0, round)),
         ]
     what = "unsafe runs" if shown and all(group.runs for group in shown) else "bugs"
     title = f"Rate of {what}, with {percent(confidence, math.floor)} bounds"
@@ -77,10 +78,10 @@ def time_chart(rows: Iterable[Row], by: Sequence[str]) -> tuple[str, int]:
     bottom, wide = _TOP + _HIGH, _WIDTH - 60 - 20
     parts: list[Html] = [
         element("path", d=f"M60 {_TOP}V{bottom}H{60 + wide}", class_="grid curve"),
-        _text(54, _TOP + 8, f"{most:.1f}", anchor="end", class_="faint"),
-        _text(54, bottom, "0", anchor="end", class_="faint"),
-        _text(60, bottom + 18, "0 s", class_="faint"),
-        _text(60 + wide, bottom + 18, f"{end:.1f} s", anchor="end", class_="faint"),
+        words_at(54, _TOP + 8, f"{most:.1f}", anchor="end", class_="faint"),
+        words_at(54, bottom, "0", anchor="end", class_="faint"),
+        words_at(60, bottom + 18, "0 s", class_="faint"),
+        words_at(60 + wide, bottom + 18, f"{end:.1f} s", anchor="end", class_="faint"),
     ]
     for at, (names, (jobs, times)) in enumerate(ordered):
         colour = _COLOURS[at]
@@ -90,7 +91,7 @@ def time_chart(rows: Iterable[Row], by: Sequence[str]) -> tuple[str, int]:
         parts += [
             element("path", d=f"{path}H{_px(60 + wide)}", class_="curve", stroke=colour),
             element("rect", x=60, y=bottom + 30 + 20 * at, width=12, height=12, fill=colour),
-            _text(
+            words_at(
                 80, bottom + 41 + 20 * at, f"{shorten(_name(names), 80)}: {len(times) / jobs:.1f} bugs a job"
             ),
         ]
@@ -114,7 +115,7 @@ def _svg(title: str, high: int, parts: Sequence[Html]) -> str:
         "svg",
         element("style", Html(_STYLE)),
         element("rect", width=_WIDTH, height=high, class_="back"),
-        _text(16, 22, title, class_="title"),
+        words_at(16, 22, title, class_="title"),
         *parts,
         xmlns="http://www.w3.org/2000/svg",
         viewBox=f"0 0 {_WIDTH} {high}",
@@ -131,7 +132,3 @@ def _name(names: Sequence[str]) -> str:
 
 def _px(value: float) -> str:
     return f"{value:.1f}"
-
-
-def _text(x: float, y: float, text: str, *, anchor: str = "start", class_: str | None = None) -> Html:
-    return element("text", text, x=_px(x), y=_px(y), text_anchor=anchor, class_=class_)

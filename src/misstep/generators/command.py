@@ -1,13 +1,12 @@
 """`command:PROGRAM {size} {seed}`: any program that prints a problem."""
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from misstep.budget import Budget
 from misstep.errors import InputError
 from misstep.plugins import option
-from misstep.support.process import command_words, run_bounded
+from misstep.support.process import Scratch, command_words
 
 
 @dataclass(frozen=True)
@@ -28,9 +27,9 @@ class Command:
             )
         if Path(words[0]).is_file():
             words[0] = str(Path(words[0]).resolve())
-        with tempfile.TemporaryDirectory(prefix="misstep-") as folder:
+        with Scratch() as scratch:
             try:
-                finished = run_bounded(words, cwd=Path(folder), budget=Budget(seconds=self.seconds))
+                finished = scratch.run(words, budget=Budget(seconds=self.seconds))
             except OSError as error:
                 raise InputError(
                     f"generator `{self.command}`: cannot be started: {error.strerror}; check the program's name"

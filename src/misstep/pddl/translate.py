@@ -2,15 +2,13 @@
 
 import re
 import sys
-import tempfile
-from pathlib import Path
 
 from misstep._core import Budget
 from misstep.errors import InputError, LimitReached
 from misstep.formats.sexp import to_text
 from misstep.pddl import Domain, Problem, without_costs
 from misstep.pddl.either import without_either
-from misstep.support.process import Finished, run_bounded
+from misstep.support.process import Finished, Scratch
 
 _OUT_OF_MEMORY = 20
 _INPUT_ERROR = 31
@@ -45,8 +43,8 @@ def translate(
 
 
 def _translated(texts: tuple[str, str], where: str, budget: Budget | None, *options: str) -> str:
-    with tempfile.TemporaryDirectory(prefix="misstep-") as folder:
-        here = Path(folder)
+    with Scratch() as scratch:
+        here = scratch.folder
         for name, text in zip(("domain.pddl", "problem.pddl"), texts, strict=True):
             (here / name).write_text(text, encoding="utf-8")
         files = [
@@ -57,11 +55,7 @@ def _translated(texts: tuple[str, str], where: str, budget: Budget | None, *opti
             "--keep-unimportant-variables",
             *options,
         ]
-        finished = run_bounded(
-            [sys.executable, "-m", "fast_downward.translate", *files],
-            cwd=here,
-            budget=budget,
-        )
+        finished = scratch.run([sys.executable, "-m", "fast_downward.translate", *files], budget=budget)
         if finished.limit == "seconds":
             raise LimitReached(
                 f"{where}: the translator was stopped when its time was up; "

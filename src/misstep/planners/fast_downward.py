@@ -3,7 +3,6 @@
 import importlib.util
 import re
 import sys
-import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 from misstep import _core
 from misstep.errors import InputError
 from misstep.plugins import option
-from misstep.support.process import Finished, read_left, run_bounded
+from misstep.support.process import Finished, Scratch, read_left
 from misstep.task import Task
 
 # Exit codes of the planner's driver.
@@ -64,11 +63,11 @@ class FastDownward:
         """
         command = [*self._driver(), "--plan-file", "plan", *self._searching()]
         start = time.perf_counter()
-        with tempfile.TemporaryDirectory(prefix="misstep-") as name:
-            folder = Path(name)
+        with Scratch() as scratch:
+            folder = scratch.folder
             (folder / "task.sas").write_text(numbered_sas(task, state), encoding="utf-8")
             try:
-                finished = run_bounded(command, cwd=folder, budget=budget)
+                finished = scratch.run(command, budget=budget)
             except OSError as error:
                 raise InputError(f"search `{self}`: cannot start {command[0]}: {error.strerror}") from None
             plans = [read_left(path) for path in sorted(folder.glob("plan*")) if path.is_file()]

@@ -76,7 +76,7 @@ class Report:
 
     def __init__(self, record: Record, *, tally: Tally | None = None) -> None:
         self.record = record
-        self.tally = tally or _added_up(record)
+        self.tally = tally or Tally.added_up(record.events())
         self.finished = self.tally.finished or Finished(**self.tally.counts())
         """The counts; of a test that is under way or was killed, those so far."""
         started = self.tally.started
@@ -244,10 +244,3 @@ class Report:
                 "fault_action": None if event.fault is None else event.fault.action,
                 "by_search": event.by_search,
             }
-
-
-def _added_up(record: Record) -> Tally:
-    tally = Tally()
-    for event in record.events():
-        tally.add(event)
-    return tally

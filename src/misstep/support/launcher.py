@@ -1,9 +1,11 @@
 """A program between misstep and another program, so that nothing is left behind when misstep is killed.
 
-Run by its path, with an interpreter that loads nothing else: it has to start fast. Its arguments are the
-memory limit in bytes (0 for none), a directory to remove if misstep is gone, and the command. Standard input
-is a pipe that misstep holds: it says so there when it has waited long enough, and the pipe closes when misstep
-is gone, however that happened.
+Run by its path, with an interpreter that loads nothing else: it has to start fast. Its arguments are a pipe on
+which it reports (`ready` or the number of an error, then the exit code of the command) and a directory, which it
+makes and removes: only so the directory goes whenever misstep does. Standard input is a pipe that misstep
+holds. The command comes through it: its length, then the memory limit in bytes (0 for none) and the words. What
+comes then means that the command has to end. The pipe closes when misstep has read what it wants, and when
+misstep is gone, however that happened.
 """
 
 import os
@@ -16,9 +18,46 @@ import sys
 _LOOK_SECONDS = 0.1
 
 
-def main() -> int:
-    """Runs the command; its exit code, or the end by the signal that ended it."""
-    memory, folder, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
+def main() -> None:
+    """Makes the directory, runs the command that comes, reports how it ended, removes the directory."""
+    report, folder = int(sys.argv[1]), sys.argv[2]
+    try:
+        os.mkdir(folder, 0o700)  # noqa: PTH102
+        os.chdir(folder)
+    except OSError as error:
+        os.write(report, str(error.errno).encode())
+        return
+    try:
+        os.write(report, b"ready")
+        if words := _words():
+            _run(words, report)
+    except BrokenPipeError:  # misstep is gone
+        pass
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _words() -> list[str]:
+    """The memory limit and the command; nothing where misstep wants none or is gone."""
+    size, words = int.from_bytes(_read(8), "big"), b""
+    if size:
+        words = _read(size)
+    return [os.fsdecode(word) for word in words.split(b"\0")] if words else []
+
+
+def _read(size: int) -> bytes:
+    """So many bytes of standard input; none where it ends before."""
+    data = b""
+    while len(data) < size:
+        more = os.read(0, size - len(data))
+        if not more:
+            return b""
+        data += more
+    return data
+
+
+def _run(words: list[str], report: int) -> None:
+    """Runs the command to its end, and waits until misstep has seen what it left."""
     # Not a package here: misstep itself would take much longer to load than many a program runs.
     sys.path.append(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
     from census import adopt_orphans, end_descendants  # type: ignore[import-not-found]
@@ -30,19 +69,25 @@ def main() -> int:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     child = os.fork()
     if child == 0:
-        _become(command, memory)
+        os.close(report)
+        _become(words[1:], int(words[0]))
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)  # only the command holds the pipe of its output now
+    os.dup2(nothing, 2)
+    is_running = True
     while True:
-        ready, _, _ = select.select([0, readable], [], [], _LOOK_SECONDS)
-        ended, status = _reap(child)
-        if ended:
-            end_descendants(os.getpid())
-            return os.waitstatus_to_exitcode(status)
+        ready, _, _ = select.select([0, readable] if is_running else [0], [], [], _LOOK_SECONDS)
+        if is_running:
+            ended, status = _reap(child)
+            if ended:
+                end_descendants(os.getpid())
+                os.write(report, str(os.waitstatus_to_exitcode(status)).encode())
+                is_running = False
         if 0 in ready:
-            is_gone = not os.read(0, 16)
+            is_over = not os.read(0, 16)
             end_descendants(os.getpid())
-            if is_gone and folder:
-                shutil.rmtree(folder, ignore_errors=True)
-            return 1
+            if is_over:
+                return
 
 
 def _become(command: list[str], memory: int) -> None:
@@ -72,9 +117,5 @@ def _reap(child: int) -> tuple[bool, int]:
 
 
 if __name__ == "__main__":
-    code = main()
-    if code < 0:  # As it ended, so do we.
-        signal.signal(-code, signal.SIG_DFL) if -code not in (signal.SIGKILL, signal.SIGSTOP) else None
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        os.kill(os.getpid(), -code)
-    os._exit(code)
+    main()
+    os._exit(0)

@@ -2,16 +2,20 @@
 
 import contextlib
 import os
+import secrets
 import select
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from misstep._core import Budget
 from misstep.errors import InputError
@@ -20,6 +24,8 @@ from misstep.errors import InputError
 _LOOK_SECONDS = 0.05
 # How long what is left of a program may keep its output open after it ended.
 _LAST_WORDS_SECONDS = 1.0
+_LAUNCHER_SECONDS = 10.0
+"""For the launcher to end a program and remove its files."""
 _KEPT_BYTES = 1 << 20
 """Of the output, its end: a program that floods it does not fill our memory."""
 _MOST_BYTES = 1 << 26
@@ -56,45 +62,99 @@ def read_left(path: Path) -> str:
         return file.read(_MOST_BYTES).decode(errors="replace")
 
 
-def run_bounded(command: Sequence[str], *, cwd: Path | None = None, budget: Budget | None = None) -> Finished:
-    """Runs a command in a session of its own; on time-out, stop or interrupt all of its processes die.
+class Scratch:
+    """A directory for one program, which belongs to the launcher: however this process ends, both are gone then.
 
-    So they do where this process is killed; then the directory `cwd`, which must be the command's alone, is
-    removed as well. Standard output and error come back as one text, the end of it where it is long. Memory is
-    limited for each process alone. OSError where there is no such program.
+    Write the program's files to `folder`, `run` it, read what it left, all inside a `with` block. OSError where
+    no directory can be made.
     """
-    budget = budget or Budget()
-    if budget.over in ("seconds", "stopped"):
-        return Finished(-signal.SIGKILL, "", budget.over)
-    if shutil.which(command[0]) is None:
-        raise FileNotFoundError(2, "no such program")
-    memory = 0 if budget.memory_mb is None else int(budget.memory_mb * 1e6)
-    folder = "" if cwd is None else str(cwd.absolute())
-    launcher = str(Path(__file__).with_name("launcher.py"))
-    process = subprocess.Popen(
-        [sys.executable, "-I", "-S", launcher, str(memory), folder, *command],
-        cwd=cwd,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
-    with process:
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.gettempdir()).absolute() / f"misstep-{secrets.token_hex(8)}"
+
+    def __enter__(self) -> Self:
+        launcher = str(Path(__file__).with_name("launcher.py"))
+        self._status, report = os.pipe()
         try:
-            reader = _Reader(process)
-            limit = reader.read_until_end(budget)
-            if limit is not None:
-                return Finished(-signal.SIGKILL, reader.text, limit)
-            return Finished(process.wait(), reader.text, None)
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", launcher, str(report), str(self.folder)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                pass_fds=(report,),
+                start_new_session=True,
+            )
+        except BaseException:
+            os.close(self._status)
+            raise
         finally:
-            _end(process)
+            os.close(report)
+        try:
+            told = os.read(self._status, 16)
+            if told != b"ready":
+                problem = int(told or b"5")
+                raise OSError(problem, os.strerror(problem), str(self.folder))
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._close()
+
+    def run(self, command: Sequence[str], *, budget: Budget | None = None) -> Finished:
+        """Runs a command in the directory, once; on time-out, stop or interrupt all of its processes die.
+
+        Standard output and error come back as one text, the end of it where it is long. Memory is limited for
+        each process alone. OSError where there is no such program.
+        """
+        budget = budget or Budget()
+        if budget.over in ("seconds", "stopped"):
+            return Finished(-signal.SIGKILL, "", budget.over)
+        if shutil.which(command[0]) is None:
+            raise FileNotFoundError(2, "no such program")
+        memory = 0 if budget.memory_mb is None else int(budget.memory_mb * 1e6)
+        words = "\0".join([str(memory), *command]).encode(errors="surrogateescape")
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(len(words).to_bytes(8, "big") + words)
+        self._process.stdin.flush()
+        reader = _Reader(self._process.stdout.fileno(), self._status)
+        limit = reader.read_until_end(budget)
+        if limit is not None:
+            self._process.stdin.write(b"end")
+            self._process.stdin.flush()
+            select.select(
+                [self._status], [], [], _LAUNCHER_SECONDS
+            )  # what is read now does not change any more
+        code = -signal.SIGKILL if reader.exit_code is None else reader.exit_code
+        return Finished(code, reader.text, limit)
+
+    def _close(self) -> None:
+        """The launcher ends what it started and removes the directory when nobody holds its input any more."""
+        process = self._process
+        assert process.stdin is not None and process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
+        process.stdout.close()
+        try:
+            process.wait(_LAUNCHER_SECONDS)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        os.close(self._status)
+        shutil.rmtree(self.folder, ignore_errors=True)  # where somebody killed the launcher
 
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads what a process writes, and keeps the end of it."""
+    """Reads what a command writes, of which it keeps the end, until the launcher says how it ended."""
 
-    process: "subprocess.Popen[bytes]"
+    output: int
+    status: int
+    exit_code: int | None = None
     _kept: bytearray = field(default_factory=bytearray)
 
     @property
@@ -103,45 +163,26 @@ class _Reader:
         return self._kept[-_KEPT_BYTES:].decode(errors="replace")
 
     def read_until_end(self, budget: Budget) -> str | None:
-        """Reads until the process ended; else why we do not wait any longer."""
-        assert self.process.stdout is not None
-        descriptor = self.process.stdout.fileno()
-        ended: float | None = None
-        while budget.over not in ("seconds", "stopped"):
+        """Reads until the command ended; else why we do not wait any longer."""
+        waiting, ended = {self.output, self.status}, 0.0
+        while waiting and budget.over not in ("seconds", "stopped"):
             left = budget.seconds_left
             wait = _LOOK_SECONDS if left is None else min(_LOOK_SECONDS, left)
-            ready, _, _ = select.select([descriptor], [], [], wait)
-            if ready:
-                data = os.read(descriptor, 1 << 16)
-                if not data:
-                    return self._wait(budget)
-                self._kept += data
-                if len(self._kept) > 2 * _KEPT_BYTES:
-                    del self._kept[:-_KEPT_BYTES]
-            elif self.process.poll() is not None:
-                ended = time.monotonic() if ended is None else ended
-                if time.monotonic() - ended > _LAST_WORDS_SECONDS:
-                    return None
-        return budget.over
-
-    def _wait(self, budget: Budget) -> str | None:
-        """It writes no more, but may still be at work."""
-        while budget.over not in ("seconds", "stopped"):
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(_LOOK_SECONDS)
+            ready, _, _ = select.select(list(waiting), [], [], wait)
+            if self.status in ready:
+                waiting.discard(self.status)
+                self.exit_code = int(os.read(self.status, 16) or -signal.SIGKILL)
+                ended = time.monotonic()
+            if self.output in ready and not self._take():
+                waiting.discard(self.output)
+            if self.exit_code is not None and time.monotonic() - ended > _LAST_WORDS_SECONDS:
                 return None
-        return budget.over
+        return budget.over if waiting else None
 
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Lets the launcher end what it started."""
-    assert process.stdin is not None and process.stdout is not None
-    with contextlib.suppress(BrokenPipeError):
-        process.stdin.write(b"end")
-        process.stdin.close()
-    process.stdout.close()
-    try:
-        process.wait(5)
-    except subprocess.TimeoutExpired:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+    def _take(self) -> bool:
+        """Reads what is there; False at the end."""
+        data = os.read(self.output, 1 << 16)
+        self._kept += data
+        if len(self._kept) > 2 * _KEPT_BYTES:
+            del self._kept[:-_KEPT_BYTES]
+        return bool(data)

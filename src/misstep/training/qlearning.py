@@ -6,7 +6,7 @@ did best is what a training gives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -25,6 +25,13 @@ from misstep.training.simulator import Rewards, Simulator
 
 Array = NDArray[np.float64]
 MAX_WIDTH = 100_000
+
+
+def need_one(settings: object, names: Iterable[str]) -> None:
+    """InputError where one of these numbers of some settings is below 1."""
+    for name in names:
+        if getattr(settings, name) < 1:
+            raise InputError(f"{name} is {getattr(settings, name)}; it must be at least 1")
 
 
 @dataclass(frozen=True)
@@ -52,18 +59,7 @@ class QSettings:
     def __post_init__(self) -> None:
         if not self.hidden or not all(0 < size <= MAX_WIDTH for size in self.hidden):
             raise InputError(f"hidden layers of sizes {self.hidden}: each has 1 to {MAX_WIDTH} units")
-        for name in (
-            "steps",
-            "episode",
-            "batch",
-            "memory",
-            "train_every",
-            "copy_every",
-            "checkpoint_every",
-            "exam_runs",
-        ):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} is {getattr(self, name)}; it must be at least 1")
+        need_one(self, "steps episode batch memory train_every copy_every checkpoint_every exam_runs".split())
         if not 0 < self.learning_rate < 1:
             raise InputError(f"the learning rate is {self.learning_rate}; it lies between 0 and 1")
         if not 0 < self.discount <= 1:

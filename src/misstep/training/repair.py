@@ -24,7 +24,7 @@ from misstep.safety.lab import ModelLab
 from misstep.safety.model import SafetyTask, Value
 from misstep.safety.policy import layers_policy
 from misstep.safety.shield import Shield
-from misstep.training.qlearning import QNetwork, unscaled
+from misstep.training.qlearning import QNetwork, need_one, unscaled
 from misstep.training.simulator import Simulator
 
 
@@ -47,9 +47,7 @@ class RepairSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("rounds", "runs", "epochs", "batch", "max_steps", "exam_runs", "max_expansions"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} is {getattr(self, name)}; it must be at least 1")
+        need_one(self, ("rounds", "runs", "epochs", "batch", "max_steps", "exam_runs", "max_expansions"))
         if not 0 < self.learning_rate < 1 or not self.fault_weight > 0:
             raise InputError("the learning rate lies between 0 and 1, the weight of faults above 0")
 

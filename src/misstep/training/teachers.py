@@ -1,9 +1,7 @@
 """Teachers: parts that plan from a state, so that a policy learns from the plan. They are not trusted."""
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 from misstep import _core
@@ -11,7 +9,7 @@ from misstep._core import Budget
 from misstep.errors import InputError
 from misstep.planners.fast_downward import FastDownward, numbered_sas, read_plan
 from misstep.plugins import option
-from misstep.support.process import command_words, read_left, run_bounded
+from misstep.support.process import Scratch, command_words, read_left
 from misstep.task import Task
 
 # External planners count no expansions that could be compared: they get this time a call instead.
@@ -99,15 +97,14 @@ class CommandTeacher:
 
     def answer(self, task: Task, state: _core.State, *, max_expansions: int) -> Answer:
         """The plan that the command wrote; `max_expansions` means nothing here."""
-        with tempfile.TemporaryDirectory(prefix="misstep-") as name:
-            folder = Path(name)
-            files = {"sas": folder / "task.sas", "plan": folder / "plan"}
+        with Scratch() as scratch:
+            files = {"sas": scratch.folder / "task.sas", "plan": scratch.folder / "plan"}
             files["sas"].write_text(numbered_sas(task, state), encoding="utf-8")
             words = command_words(self.command, what="teacher", **files)
             if not words:
                 raise InputError("teacher `command` needs a command; write `command:PROGRAM {sas} {plan}`")
             try:
-                finished = run_bounded(words, cwd=folder, budget=Budget(seconds=self.seconds))
+                finished = scratch.run(words, budget=Budget(seconds=self.seconds))
             except OSError as error:
                 raise InputError(f"teacher `{self.command}`: cannot be started: {error.strerror}") from None
             text = read_left(files["plan"]) if files["plan"].is_file() else None

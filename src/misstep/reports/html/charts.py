@@ -34,10 +34,10 @@ def bugs_over_time(report: Report) -> Html | None:
     return _chart(
         said,
         element("path", d="".join(path), class_="curve"),
-        _text(_LEFT - 6, _TOP + 8, str(len(times)), anchor="end"),
-        _text(_LEFT - 6, _HEIGHT - _BOTTOM, "0", anchor="end"),
-        _text(_LEFT, _HEIGHT - 10, "0 s"),
-        _text(_LEFT + wide, _HEIGHT - 10, f"{end:.1f} s", anchor="end"),
+        words_at(_LEFT - 6, _TOP + 8, str(len(times)), anchor="end"),
+        words_at(_LEFT - 6, _HEIGHT - _BOTTOM, "0", anchor="end"),
+        words_at(_LEFT, _HEIGHT - 10, "0 s"),
+        words_at(_LEFT + wide, _HEIGHT - 10, f"{end:.1f} s", anchor="end"),
     )
 
 
@@ -66,8 +66,8 @@ def gap_histogram(report: Report) -> Html | None:
         )
         parts += [
             bar,
-            _text(x + wide / 2, y - 4, str(count) if count else "", anchor="middle"),
-            _text(x + wide / 2, _HEIGHT - 12, label, anchor="middle"),
+            words_at(x + wide / 2, y - 4, str(count) if count else "", anchor="middle"),
+            words_at(x + wide / 2, _HEIGHT - 12, label, anchor="middle"),
         ]
     words = ", ".join(f"{count} by {label}" for label, count in bars if label != "never" and count)
     never = sum(gap == math.inf for gap in gaps)
@@ -101,5 +101,6 @@ def _chart(said: str, *parts: Html) -> Html:
     return element("svg", axis, *parts, viewBox=box, role="img", aria_label=said, class_="chart")
 
 
-def _text(x: float, y: float, text: str, *, anchor: str = "start") -> Html:
-    return element("text", text, x=f"{x:.1f}", y=f"{y:.1f}", text_anchor=anchor)
+def words_at(x: float, y: float, text: str, *, anchor: str = "start", class_: str | None = None) -> Html:
+    """Words in a chart; `anchor` says which end of them stands at the place."""
+    return element("text", text, x=f"{x:.1f}", y=f"{y:.1f}", text_anchor=anchor, class_=class_)
