@@ -82,6 +82,25 @@ def replacements(value: Any, names: list[str], certificate: dict[str, Any]) -> l
     return [*EVIDENCE, {**value, "unheard of": 1}, *GARBAGE]
 
 
+def damaged(written: dict[str, Any], rng: random.Random) -> dict[str, Any]:
+    """A copy of evidence with up to three other numbers, or entries left out, repeated or in another order."""
+    copied: dict[str, Any] = copy.deepcopy(written)
+    for _ in range(rng.randint(1, 3)):
+        holder, key = rng.choice(places(copied))
+        value = holder[key]
+        if isinstance(value, list) and value:
+            kind = rng.randrange(3)
+            if kind == 0:
+                value.pop(rng.randrange(len(value)))
+            elif kind == 1:
+                value.append(rng.choice(value))
+            else:
+                rng.shuffle(value)
+        elif isinstance(value, int) or value is None:
+            holder[key] = rng.choice([0, 1, -1, -2, None, (value or 0) + 1, (value or 0) - 1, 1000])
+    return copied
+
+
 def places(holder: Any) -> list[Place]:
     """All places of a document: (container, key)."""
     items = (

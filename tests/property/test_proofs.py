@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 import json
 import math
@@ -20,6 +19,7 @@ from misstep.reference.frontier import frontier_bound
 from misstep.reference.functions import Functions
 from misstep.testing.exhaustive import exact_costs
 from tests.property.cases import CHUNKS, FUZZING, Case, numbered
+from tests.property.tampering import damaged
 
 MOST_STATES = 3000  # of all combinations of values, reachable or not
 
@@ -58,32 +58,6 @@ def proofs(case: Case, prover: Prover) -> Iterator[tuple[tuple[int, ...], Surrou
                 proof = prover.frontier(found, abstraction=used)
                 assert proof is not None and proof.bound == case.exact[values]
                 yield values, proof
-
-
-def damaged(written: dict[str, Any], rng: random.Random) -> dict[str, Any]:
-    """A copy with some changes to its numbers and lists."""
-    copied: dict[str, Any] = copy.deepcopy(written)
-    for _ in range(rng.randint(1, 3)):
-        holder, key = rng.choice(list(_places(copied)))
-        value = holder[key]
-        if isinstance(value, list) and value:
-            kind = rng.randrange(3)
-            if kind == 0:
-                value.pop(rng.randrange(len(value)))
-            elif kind == 1:
-                value.append(rng.choice(value))
-            else:
-                rng.shuffle(value)
-        elif isinstance(value, int) or value is None:
-            holder[key] = rng.choice([0, 1, -1, -2, None, (value or 0) + 1, (value or 0) - 1, 1000])
-    return copied
-
-
-def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    keys = value.keys() if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
-    for key in keys:
-        yield value, key
-        yield from _places(value[key])
 
 
 @pytest.mark.parametrize("seeds", CHUNKS, ids=lambda seeds: str(seeds[0]))

@@ -15,18 +15,29 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("seconds", type=float, nargs="?", default=180)
     parser.add_argument("seed", type=int, nargs="?", default=None)
-    parser.add_argument("--worlds", type=int, default=None, help="at most so many worlds")
+    parser.add_argument("--worlds", type=int, default=None, help="so many worlds are enough")
     parser.add_argument("--tests", type=int, default=None, help="so many tests a world, and so more worlds")
     parser.add_argument("--states", type=int, default=3000, help="worlds of at most so many states")
     parser.add_argument("--flat", type=float, default=0.3, help="the share of worlds without a translator")
+    parser.add_argument("--whole", type=float, default=0.25, help="the share of tests on the whole space")
+    parser.add_argument(
+        "--verify", type=float, default=0.1, help="the share of tests whose proofs are checked"
+    )
+    parser.add_argument(
+        "--verdicts", type=int, default=None, help="so many and the worlds asked for are enough"
+    )
     given = parser.parse_args()
     first = secrets.randbelow(10**9) if given.seed is None else given.seed
     score, begin, told = Score(), time.monotonic(), 0.0
     print(f"torture for {given.seconds:g} seconds, seed {first}")
     number = first
-    while time.monotonic() - begin < given.seconds and (
-        given.worlds is None or number < first + given.worlds
-    ):
+
+    def go_on() -> bool:
+        asked = [(score.tasks, given.worlds), (score.judged, given.verdicts)]
+        is_enough = any(most is not None for _, most in asked) and all(n >= (most or 0) for n, most in asked)
+        return time.monotonic() - begin < given.seconds and not is_enough
+
+    while go_on():
         known = len(score.false)
         trials(
             number,
@@ -34,7 +45,9 @@ def main() -> int:
             tests=given.tests,
             states=given.states,
             flat=given.flat,
-            go_on=lambda: time.monotonic() - begin < given.seconds,
+            whole=given.whole,
+            verify=given.verify,
+            go_on=go_on,
         )
         for false in score.false[known:]:
             print(f"FALSE {false}", flush=True)
@@ -51,10 +64,12 @@ def main() -> int:
 def shown(score: Score, seconds: float) -> str:
     """The counts so far."""
     verdicts = ", ".join(f"{count} {name}" for name, count in sorted(score.verdicts.items()))
+    kinds = ", ".join(f"{count} {name}" for name, count in sorted(score.kinds.items()))
     return (
-        f"{score.judged} verdicts ({verdicts}), {score.faults} faults, {score.certificates} certificates, "
-        f"{score.tests} tests on {score.tasks} worlds, {score.judged / max(seconds, 1e-9):.0f} verdicts a second; "
-        f"{len(score.false)} false"
+        f"{score.judged} verdicts ({verdicts}), {score.faults} faults, {score.tests} tests on {score.tasks} worlds, "
+        f"{score.judged / max(seconds, 1e-9):.0f} verdicts a second; {score.certificates} certificates verified "
+        f"(evidence: {kinds}); {score.tampered} tampered with; {score.forged} forged, {score.accepted} of them "
+        f"accepted and compared with the truth; {len(score.false)} false"
     )
 
 

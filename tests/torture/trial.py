@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import tempfile
 from collections import Counter
@@ -13,8 +14,9 @@ from random import Random
 import misstep
 from misstep import _core
 from misstep.config import DEFAULT_ORACLE
-from misstep.events import Judged
-from misstep.record.verify import verify_all
+from misstep.events import Event, Judged
+from misstep.record.verify import verify_all, verify_record
+from tests.torture.forgery import Forger
 from tests.torture.flat import FlatWorld, random_flat_world
 from tests.torture.truth import Table, TooLarge, Truth
 from tests.torture.world import State, World
@@ -50,6 +52,10 @@ ORACLES = (
 """Every oracle alone, some short of breath, and some together."""
 
 
+# The share of verified records that are written to disk for that.
+_ON_DISK = 0.1
+
+
 @dataclass
 class Score:
     """What was compared, and what was wrong."""
@@ -59,6 +65,13 @@ class Score:
     verdicts: Counter[str] = field(default_factory=Counter)
     faults: int = 0
     certificates: int = 0
+    """That were verified."""
+    tampered: int = 0
+    forged: int = 0
+    accepted: int = 0
+    """Of the forged ones; see `Forger`."""
+    kinds: Counter[str] = field(default_factory=Counter)
+    """What the lower bounds of the verified certificates rest on."""
     refused: Counter[str] = field(default_factory=Counter)
     """Worlds that misstep does not load, by reason."""
     false: list[str] = field(default_factory=list)
@@ -94,32 +107,57 @@ class Trial:
             if any(after != state and name not in self.known for name, (after, _) in moves.items()):
                 self.fail("the task lacks an action that changes a state")
                 break
+        best = {
+            tuple(self.task.state(list(facts)).values): truth.best[state]
+            for facts, state in self.states.items()
+        }
+        self.forger = Forger(self.task, best)
+
+    def whole_space(self) -> Iterator[dict[str, object]]:
+        """A line of a pool file for every state, each with a state before it and the way from there."""
+        facts = {state: list(facts) for facts, state in self.states.items()}
+        numbers = {self.truth.world.initial: 0}
+        yield {"id": 0, "facts": facts[self.truth.world.initial]}
+        for state in (queue := [self.truth.world.initial]):
+            for name, (after, _) in self.truth.moves[state].items():
+                if after not in numbers:
+                    numbers[after] = len(numbers)
+                    queue.append(after)
+                    about = {"id": numbers[after], "facts": facts[after]}
+                    yield {**about, "parent": numbers[state], "walk": [name]}
 
     def fail(self, what: str) -> None:
         """Notes that something is false, with all that is needed to see it again."""
         self.score.false.append(f"{self.label}: {what}")
 
     def test(self, oracle: str, table: Table, seed: int, *, verify: bool, **options: object) -> None:
-        """Tests a table policy and compares."""
+        """Tests a table policy and compares all that is said on the way."""
         label, score = f"oracle {oracle}, seed {seed}, {options}", self.score
+        judged: list[Judged] = []
 
         def table_policy(batch: _core.StateBatch) -> list[str | None]:
             return [table.choice[self.states[tuple(state.facts)]] for state in batch]
 
+        def listen(event: Event) -> None:
+            if isinstance(event, Judged):
+                judged.append(event)
+
         try:
-            report = misstep.test(self.task, table_policy, oracle=oracle, seed=seed, **options)
+            report = misstep.test(
+                self.task, table_policy, oracle=oracle, seed=seed, on_event=listen, **options
+            )
         except Exception as error:  # whatever it is, it must not happen
             self.fail(f"{label}: {type(error).__name__}: {error}")
             return
         score.tests += 1
+        score.verdicts.update(str(event.verdict) for event in report.tally.judged.values())
         pool = {line["id"]: tuple(line["facts"]) for line in report.record.store.lines("pool.jsonl")}
         qualitative = options.get("objective") == "qualitative"
-        for event in report.tally.judged.values():
-            score.verdicts[str(event.verdict)] += 1
+        for event in judged:
             for wrong in self._wrong(event, table, self.states[pool[event.id]], qualitative=qualitative):
                 self.fail(f"{label}: state {event.id}: {wrong}")
         if verify:
-            self._verify(report, label)
+            self._verify(report, label, Random(seed))
 
     def _wrong(self, event: Judged, table: Table, state: State, *, qualitative: bool) -> Iterator[str]:
         paid, best = table.cost(state), self.truth.best[state]
@@ -163,13 +201,26 @@ class Trial:
         rest = math.inf if after is None else cost + self.truth.best[after]
         return rest > self.truth.best[here]
 
-    def _verify(self, report: misstep.Report, label: str) -> None:
-        with tempfile.TemporaryDirectory(prefix="misstep-") as folder:
-            found = verify_all(report.save(Path(folder) / "record"))
-        self.score.certificates += found.valid
+    def _verify(self, report: misstep.Report, label: str, rng: Random) -> None:
+        """All certificates hold, most often as they are in memory, and forged ones do not lie."""
+        if rng.random() < _ON_DISK:
+            with tempfile.TemporaryDirectory(prefix="misstep-") as folder:
+                found = verify_all(report.save(Path(folder) / "record"))
+        else:
+            found = verify_record(report.record)
+        score, forger = self.score, self.forger
+        score.certificates += found.valid
         decided = sum(event.verdict != "unknown" for event in report.tally.judged.values())
-        if found.invalid or found.valid < decided:
-            self.fail(f"{label}: {found.valid} of {decided} certificates valid: {found.invalid[:2]}")
+        if not found.is_sound or found.valid < decided:
+            wrong = [*found.invalid[:2], *found.problems[:2]]
+            self.fail(f"{label}: {found.valid} of {decided} certificates valid: {wrong}")
+        before = forger.tampered, forger.forged, forger.accepted
+        for false in forger.false(report.record, rng):
+            self.fail(f"{label}: {false}")
+        score.tampered += forger.tampered - before[0]
+        score.forged += forger.forged - before[1]
+        score.accepted += forger.accepted - before[2]
+        score.kinds += forger.kinds(report.record)
 
 
 def trials(
@@ -182,11 +233,14 @@ def trials(
     policies: int = 4,
     tests: int | None = None,
     flat: float = 0.3,
+    whole: float = 0.0,
+    verify: float = 0.05,
     go_on: Callable[[], bool] = lambda: True,
 ) -> None:
     """One random world, some table policies, all oracles, or so many tests with oracles drawn from them.
 
-    `flat` is the share of worlds that need no translator.
+    `flat` is the share of worlds that need no translator, `whole` that of tests whose pool is the whole space,
+    `verify` that of tests whose certificates are looked at; twice as many where the policy is the first one.
     """
     rng = Random(f"torture {seed}")
     world = random_flat_world(rng) if rng.random() < flat else random_world(rng)
@@ -204,24 +258,29 @@ def trials(
     if not trial.task.actions:
         return
     score.tasks += 1
-    for number in range(policies if tests is None else 1):
-        table = Table(truth, rng, trial.known)
-        for oracle in oracles if tests is None else rng.sample(oracles, tests):
-            if not go_on():
-                return
-            options: dict[str, object] = {
-                "pool": min(len(truth.moves), pool if len(trial.task.actions) < 300 else 15)
-            }
-            if rng.random() < 0.1:
-                options["objective"] = "qualitative"
-            if rng.random() < 0.1:
-                options["max_steps"] = rng.randint(1, 20)
-            if rng.random() < 0.1:
-                options["gap"] = True
-            trial.test(
-                oracle,
-                table,
-                rng.randrange(10**6),
-                verify=rng.random() < 0.05 + (number == 0) * 0.1,
-                **options,
-            )
+    most = min(len(truth.moves), pool if len(trial.task.actions) < 300 else 15)
+    with tempfile.TemporaryDirectory(prefix="misstep-") as folder:
+        everything = Path(folder) / "pool.jsonl"
+        if whole:
+            everything.write_text("".join(json.dumps(line) + "\n" for line in trial.whole_space()))
+        for number in range(policies if tests is None else 1):
+            table = Table(truth, rng, trial.known)
+            for oracle in oracles if tests is None else rng.sample(oracles, tests):
+                if not go_on():
+                    return
+                options = random_options(rng)
+                options |= {"pool_file": everything} if rng.random() < whole else {"pool": most}
+                is_verified = rng.random() < verify * (1 + (number == 0))
+                trial.test(oracle, table, rng.randrange(10**6), verify=is_verified, **options)
+
+
+def random_options(rng: Random) -> dict[str, object]:
+    """What is asked of a test now and then."""
+    options: dict[str, object] = {}
+    if rng.random() < 0.1:
+        options["objective"] = "qualitative"
+    if rng.random() < 0.1:
+        options["max_steps"] = rng.randint(1, 20)
+    if rng.random() < 0.1:
+        options["gap"] = True
+    return options

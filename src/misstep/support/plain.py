@@ -7,6 +7,7 @@ type, so a value that was written comes back as an equal one of the same type.
 import contextlib
 import dataclasses
 import enum
+import functools
 import json
 import math
 import types
@@ -22,21 +23,29 @@ T = TypeVar("T")
 
 def to_plain(value: object) -> Any:
     """The value as lists, tables, texts, numbers and None."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {
-            field.name: to_plain(getattr(value, field.name))
-            for field in dataclasses.fields(value)
-            if field.metadata.get("plain", True)
-        }
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if isinstance(value, float):
+        return None if value == math.inf else int(value) if value == int(value) else value
     if isinstance(value, tuple | list):
         return [to_plain(item) for item in value]
     if isinstance(value, dict):
         return {str(key): to_plain(item) for key, item in value.items()}
     if isinstance(value, Path | enum.Enum):
         return str(value)
-    if isinstance(value, float):
-        return None if value == math.inf else int(value) if value == int(value) else value
+    if kind is not type and dataclasses.is_dataclass(kind):
+        return {name: to_plain(getattr(value, name)) for name in _written(kind)}
     return value
+
+
+_PLAIN = frozenset((str, int, bool, type(None)))
+
+
+@functools.cache
+def _written(kind: type[Any]) -> tuple[str, ...]:
+    """The fields of a dataclass that are written."""
+    return tuple(field.name for field in dataclasses.fields(kind) if field.metadata.get("plain", True))
 
 
 def from_plain(kind: type[T], value: object) -> T:
