@@ -25,7 +25,7 @@ from misstep.claim import (
 from misstep.errors import MisstepError
 from misstep.pool import PoolEntry
 from misstep.proof import ProofLog, Prover, Surrounded
-from misstep.task import Task
+from misstep.task import Task, actions_named
 
 T = TypeVar("T")
 
@@ -316,6 +316,18 @@ class Lab(Knowledge[State]):
             else:
                 yield search_claim(state, found.lower_bound, search, found.expanded, oracle)
 
+    def claims_along(
+        self, claim: Claim[State], path: Sequence[Action], oracle: str
+    ) -> Iterator[Claim[State]]:
+        """What a proof about a state says of test states further down a path: no search there is needed."""
+        proof, state, spent = claim.evidence, claim.state, 0
+        if not isinstance(proof, Surrounded) or proof.bound == math.inf:
+            return
+        for action in path:
+            state, spent = self.task.apply(state, action), spent + action.cost
+            if spent < proof.bound and self.is_in_pool(state):
+                yield Claim(state, Bound(proof.bound - spent), proof.further_on(spent), oracle)
+
     def look_up(self, state: State) -> None:
         """Makes sure that all is known of a state that is to be had for next to nothing."""
         self.claim_landmarks(state)
@@ -403,7 +415,7 @@ class Lab(Knowledge[State]):
         """The claim that was written so."""
         state, oracle = self.task.state(line["state"]), line["oracle"]
         if "plan" in line:
-            return plan_claim(state, self.actions_named(state, line["plan"]), oracle)
+            return plan_claim(state, actions_named(self.task, state, line["plan"]), oracle)
         if "search" in line:
             lo = float("inf") if line["value"] is None else line["value"]
             return Claim(state, Bound(lo), Exhausted(line["search"], line["expanded"]), oracle)
@@ -418,17 +430,6 @@ class Lab(Knowledge[State]):
         if "kind" in line:
             return landmark_claim(state, None, oracle)
         return self._landmarks(state, oracle)
-
-    def actions_named(self, state: State, plan: Sequence[str]) -> list[Action]:
-        """The actions of a plan; where several have one name (the translator split one), those that apply."""
-        actions = []
-        for name in plan:
-            action, state = next(
-                ((action, after) for action, after in self.task.successors(state) if action.name == name),
-                (self.task.action(name), state),
-            )
-            actions.append(action)
-        return actions
 
     def _landmarks(self, state: State, oracle: str) -> Claim[State]:
         heuristic = self.shared("lmcut", lambda: Heuristic(self.task, "lmcut"))

@@ -65,6 +65,15 @@ class Surrounded:
         """`frontier`."""
         return "frontier"
 
+    def further_on(self, cost: float) -> "Surrounded":
+        """What it proves of a state that a path of this cost leads to: the rest, by the same evidence.
+
+        That all functions are consistent (no action costs less than the difference that it makes) is why the
+        checker agrees. As long as the path stays inside, ways from its end are at most its cost shorter. Where
+        it leaves the inside, a function proves what is missing, and so it does in every state from there on.
+        """
+        return Surrounded(self.bound - cost, self.functions, self.inside)
+
     def needs(self) -> dict[str, BoundingFunction]:
         """All functions that it rests on, by name; each stands after those that it refers to."""
         return {part.name: part for function in self.functions for part in (*function.parts, function)}

@@ -111,6 +111,18 @@ class Task(_core.Task):
         return Task(sas, source=self.source, problem=self.problem, warnings=self.warnings)
 
 
+def actions_named(task: Task, state: _core.State, plan: Sequence[str]) -> list[_core.Action]:
+    """The actions of a plan; where several have one name (the translator split one), those that apply."""
+    actions = []
+    for name in plan:
+        action, state = next(
+            ((action, after) for action, after in task.successors(state) if action.name == name),
+            (task.action(name), state),
+        )
+        actions.append(action)
+    return actions
+
+
 def _unpickled(sas: str, source: str, problem: Problem | None, warnings: list[str]) -> Task:
     return Task(sas, source=source, problem=problem, warnings=warnings)
 

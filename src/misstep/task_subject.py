@@ -109,6 +109,10 @@ class TaskSubject:
         if case.run.outcome in _WITHOUT_DECISION:
             reason = reason_of_run(self.policy, case.run)
         self._judged[case.id] = judgement.verdict, case.entry.parent
+        if judgement.verdict is Verdict.CLEARED and case.run.outcome == "solved" and known.lower is not None:
+            # The rest of a best course is one: test states that it leads through are cleared as well.
+            for claim in self.lab.claims_along(known.lower, case.run.actions, known.lower.oracle):
+                self.lab.enter(claim)
         certificate, by_search = None, False
         if judgement.verdict is not Verdict.UNKNOWN:
             certificate, by_search = make_certificate(

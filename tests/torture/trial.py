@@ -16,8 +16,8 @@ from misstep import _core
 from misstep.config import DEFAULT_ORACLE
 from misstep.events import Event, Judged
 from misstep.record.verify import verify_all, verify_record
-from tests.torture.forgery import Forger
 from tests.torture.flat import FlatWorld, random_flat_world
+from tests.torture.forgery import Forger
 from tests.torture.truth import Table, TooLarge, Truth
 from tests.torture.world import State, World
 from tests.torture.worlds import random_world

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Protocol
 
 from misstep._core import Budget, State
-from misstep.claim import Claim, Found
+from misstep.claim import Claim, Found, plan_claim
 from misstep.lab import Lab
 from misstep.oracle import Case
 from misstep.planners.native import AStar, NativeSearch
@@ -95,7 +95,29 @@ class PlannerOracle:
         if found.limit not in (None, "bound"):
             note = getattr(found, "note", "")  # what an external planner has to say
             self.lab.limits_hit.add(f"{self.name}: {found.limit}" + (f" ({note})" if note else ""))
-        yield from self.lab.claims_of(state, found, self.part.search, self.name)
+        claims = self.lab.claims_of(state, found, self.part.search, self.name)
+        yield from self._on_the_way(state, found, claims)
+
+    def _on_the_way(
+        self, state: State, found: Found, claims: Iterator[Claim[State]]
+    ) -> Iterator[Claim[State]]:
+        """The claims; before them what follows for test states on the plan: the search was for them, too.
+
+        The rest of a plan is a plan of each of them, and what bounds the whole bounds the rest.
+        """
+        lab, at = self.lab, state
+        met = []
+        for number, action in enumerate(found.plan, start=1):
+            at = lab.task.apply(at, action)
+            if lab.is_in_pool(at):
+                met.append(plan_claim(at, found.plan[number:], self.name))
+        if met:
+            known = list(claims)
+            for claim in known:
+                met += lab.claims_along(claim, found.plan, self.name)
+            claims = iter(known)
+        yield from met
+        yield from claims
 
     def _max_expansions(self, state: State) -> int | None:
         """The same work for large and small tasks, and the same on every machine, unlike seconds."""

@@ -6,7 +6,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from misstep._core import Abstraction, Action, SearchResult, State, find_invariant, improve_plan, search
+from misstep._core import (
+    Abstraction,
+    Action,
+    Heuristic,
+    SearchResult,
+    State,
+    find_invariant,
+    improve_plan,
+    search,
+)
 from misstep.bound import Bound
 from misstep.claim import Claim, plan_claim
 from misstep.lab import Lab
@@ -122,11 +131,17 @@ class BoundDeadEnds:
 
 # Expansions that are spent on making a plan better.
 _IMPROVEMENT = 1_000
+# States of a run of the policy at which it is looked how near the goal they are.
+_LOOKS = 50
 
 
 @dataclass(frozen=True)
 class Greedy:
-    """Greedy search where the policy fails: finds a plan, or runs dry and so proves that there is none."""
+    """Greedy search where the policy fails: finds a plan, or runs dry and so proves that there is none.
+
+    Where the policy's run meets a state of which a plan is known, no search is needed; where a search gives up,
+    another one starts in the state of the run that looks nearest to the goal.
+    """
 
     name = "greedy"
     effort: float = option(5e7, "expansions times actions")
@@ -152,6 +167,9 @@ class BoundGreedy:
         state = case.state
         if case.run.outcome == "solved" or self.lab.best(state).hi < math.inf:
             return
+        if (known := self._reused(case)) is not None:
+            yield plan_claim(state, self._better(state, known), self.part.name)
+            return
         proof = self.lab.prover.known_dead_end(state)
         if proof is None:
             found = self._search("lazy:ff", state)
@@ -159,12 +177,35 @@ class BoundGreedy:
                 yield plan_claim(state, self._better(state, found.plan), self.part.name)
             if found.limit is not None:
                 self.lab.limits_hit.add(f"{self.part.name}: {found.limit}")
+                yield from self._guided(case)
             if found.outcome != "unsolvable":
                 return
             # The same states again, now for the proof; both searches leave out what has no plan when relaxed.
             proof = self.lab.prover.frontier(self._search("astar:hmax", state))
         if proof is not None:
             yield _claim(state, proof, self.part.name)
+
+    def _reused(self, case: Case) -> list[Action] | None:
+        """The policy's run to the first state of which somebody knows a plan, and that plan."""
+        for at, state in enumerate(case.run.states):
+            if (plan := self.lab.plan(state)) is not None:
+                return [*case.run.actions[:at], *plan]
+        return None
+
+    def _guided(self, case: Case) -> Iterator[Claim[State]]:
+        """The policy shows the way: to the state of its run that looks nearest to the goal, then a search."""
+        run, task = case.run, self.lab.task
+        places = range(0, len(run.states), 1 + len(run.states) // _LOOKS)
+        ff = self.lab.shared(("heuristic", "ff"), lambda: Heuristic(task, "ff"))
+        looks = ff.evaluate(task.batch([run.states[at] for at in places])).tolist()
+        self.lab.spend(len(looks) * (len(task.actions) + 1))
+        best = min(range(len(looks)), key=lambda number: looks[number])
+        if looks[best] == looks[0] or self.lab.turn.is_over:
+            return
+        found = self._search("lazy:ff", run.states[places[best]])
+        if found.outcome == "solved":
+            plan = [*run.actions[: places[best]], *found.plan]
+            yield plan_claim(case.state, self._better(case.state, plan), self.part.name)
 
     def _better(self, state: State, plan: list[Action]) -> list[Action]:
         """The plan without its worst detours: a person is going to read it."""

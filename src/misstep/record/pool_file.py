@@ -9,7 +9,7 @@ from typing import Any, Self
 from misstep.errors import InputError
 from misstep.pool import PoolEntry
 from misstep.record.store import Log, cut_lines, read_lines
-from misstep.task import Task
+from misstep.task import Task, actions_named
 
 
 @dataclass(slots=True)
@@ -79,13 +79,17 @@ def read_pool(path: Path, task: Task) -> list[PoolEntry]:
 
 def read_entries(lines: Sequence[Mapping[str, Any]], task: Task, *, where: str) -> list[PoolEntry]:
     """The entries of a pool from the lines of its file."""
-    entries: list[PoolEntry] = []
+    entries: dict[int, PoolEntry] = {}
+    found = []
     for number, line in enumerate(lines, start=1):
-        entries.append(_entry(line, task, len(entries), f"{where}:{number}"))
-    return entries
+        found.append(_entry(line, task, len(found), f"{where}:{number}", before=entries))
+        entries.setdefault(found[-1].id, found[-1])
+    return found
 
 
-def _entry(line: Mapping[str, Any], task: Task, number: int, where: str) -> PoolEntry:
+def _entry(
+    line: Mapping[str, Any], task: Task, number: int, where: str, *, before: Mapping[int, PoolEntry]
+) -> PoolEntry:
     facts = line.get("facts")
     if not isinstance(facts, list) or not all(isinstance(fact, str) for fact in facts):
         raise InputError(f'{where}: `facts` should be a list of atoms like "(on a b)"')
@@ -94,16 +98,19 @@ def _entry(line: Mapping[str, Any], task: Task, number: int, where: str) -> Pool
         raise InputError(f'{where}: `walk` should be a list of actions like "(move a b)"')
     try:
         state = task.state(facts)
-        actions = tuple(task.action(str(name)) for name in walk)
+        actions = [task.action(str(name)) for name in walk]
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
     # -1 is how other tools say that there is none.
-    parent = line.get("parent")
+    given = line.get("parent")
+    parent = None if given in (None, -1) else _number(given, f"{where}: `parent`")
+    if parent in before and any(action.index in task.split_names for action in actions):
+        actions = actions_named(task, before[parent].state, [str(name) for name in walk])
     return PoolEntry(
         id=_number(line.get("id", number), f"{where}: `id`"),
         state=state,
-        parent=None if parent in (None, -1) else _number(parent, f"{where}: `parent`"),
-        walk=actions,
+        parent=parent,
+        walk=tuple(actions),
         rng=_rng(line.get("rng"), where),
     )
 

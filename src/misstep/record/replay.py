@@ -21,7 +21,7 @@ from misstep.policy import Policy
 from misstep.pool import PoolEntry
 from misstep.record.origin import require_trust, require_trusted_oracles
 from misstep.record.record import Record
-from misstep.task import Task
+from misstep.task import Task, actions_named
 
 if TYPE_CHECKING:
     from misstep.safety.replay import ModelReplay, ReplayedModel
@@ -73,7 +73,7 @@ class Replay:
 
     def _compared(self, name: str, certificate: dict[str, Any], state: State, run: Run) -> "Replayed":
         try:
-            witness = self.lab.actions_named(state, certificate["witness"])
+            witness = actions_named(self.lab.task, state, certificate["witness"])
         except (KeyError, TypeError, InputError) as error:
             raise InputError(f"{self.record.where}: bug {name}: its plan cannot be read: {error}") from None
         self.lab.enter(plan_claim(state, witness, str(certificate.get("witness_oracle"))))
