@@ -80,7 +80,7 @@ def read_pool(path: Path, task: Task) -> list[PoolEntry]:
 def read_entries(lines: Sequence[Mapping[str, Any]], task: Task, *, where: str) -> list[PoolEntry]:
     """The entries of a pool from the lines of its file."""
     entries: dict[int, PoolEntry] = {}
-    found = []
+    found: list[PoolEntry] = []
     for number, line in enumerate(lines, start=1):
         found.append(_entry(line, task, len(found), f"{where}:{number}", before=entries))
         entries.setdefault(found[-1].id, found[-1])
@@ -104,8 +104,9 @@ def _entry(
     # -1 is how other tools say that there is none.
     given = line.get("parent")
     parent = None if given in (None, -1) else _number(given, f"{where}: `parent`")
-    if parent in before and any(action.index in task.split_names for action in actions):
-        actions = actions_named(task, before[parent].state, [str(name) for name in walk])
+    start = None if parent is None else before.get(parent)
+    if start is not None and any(action.index in task.split_names for action in actions):
+        actions = actions_named(task, start.state, [str(name) for name in walk])
     return PoolEntry(
         id=_number(line.get("id", number), f"{where}: `id`"),
         state=state,
