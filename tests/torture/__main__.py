@@ -47,6 +47,7 @@ def main() -> int:
             flat=given.flat,
             whole=given.whole,
             verify=given.verify,
+            bare=given.bare,
             go_on=go_on,
         )
         for false in score.false[known:]:
@@ -66,8 +67,10 @@ def shown(score: Score, seconds: float) -> str:
     verdicts = ", ".join(f"{count} {name}" for name, count in sorted(score.verdicts.items()))
     kinds = ", ".join(f"{count} {name}" for name, count in sorted(score.kinds.items()))
     return (
-        f"{score.judged} verdicts ({verdicts}), {score.faults} faults, {score.tests} tests on {score.tasks} worlds, "
-        f"{score.judged / max(seconds, 1e-9):.0f} verdicts a second; {score.certificates} certificates verified "
+        f"{score.judged} verdicts ({verdicts}), {score.faults} faults, "
+        f"{score.tests} tests and {score.bare} without a record on {score.tasks} worlds, "
+        f"{score.judged / max(seconds, 1e-9):.0f} verdicts a second; "
+        f"{score.certificates} certificates verified "
         f"(evidence: {kinds}); {score.tampered} tampered with; {score.forged} forged, {score.accepted} of them "
         f"accepted and compared with the truth; {len(score.false)} false"
     )

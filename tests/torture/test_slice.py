@@ -8,7 +8,10 @@ from tests.torture.trial import ORACLES, Score, trials
 def test_nothing_is_false_on_some_random_worlds() -> None:
     score = Score()
     trials(4, score, policies=1, pool=25, oracles=ORACLES[::3], flat=0)
-    trials(4, score, policies=1, pool=60, oracles=("planner", "abstraction"), flat=1)
+    trials(
+        4, score, policies=1, pool=60, oracles=("planner", "abstraction"), flat=1, whole=1, verify=1, bare=2
+    )
     assert score.false == []
     assert score.tasks == 2 and all(score.verdicts[name] > 20 for name in ("bug", "cleared", "unknown"))
-    assert score.faults > 20 and score.certificates > 0
+    assert score.faults > 20 and score.certificates > 0 and score.bare == 2
+    assert score.tampered > 10 and score.forged > score.accepted > 0

@@ -8,14 +8,19 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import misstep
 from misstep import _core
 from misstep.config import DEFAULT_ORACLE
 from misstep.events import Event, Judged
+from misstep.pool import PoolEntry
+from misstep.record.pool_file import read_entries
 from misstep.record.verify import verify_all, verify_record
+from tests.torture.bare import verdicts
 from tests.torture.flat import FlatWorld, random_flat_world
 from tests.torture.forgery import Forger
 from tests.torture.truth import Table, TooLarge, Truth
@@ -62,6 +67,8 @@ class Score:
 
     tasks: int = 0
     tests: int = 0
+    bare: int = 0
+    """Tests without a session."""
     verdicts: Counter[str] = field(default_factory=Counter)
     faults: int = 0
     certificates: int = 0
@@ -159,7 +166,34 @@ class Trial:
         if verify:
             self._verify(report, label, Random(seed))
 
-    def _wrong(self, event: Judged, table: Table, state: State, *, qualitative: bool) -> Iterator[str]:
+    def judge(self, oracle: str, table: Table, *, faults: bool, **options: Any) -> None:
+        """The same without a session, on all states of the world: many more verdicts in the same time."""
+        label, score, choice = f"oracle {oracle}, bare, {options}", self.score, table.choice
+        actions = {action.name: action for action in self.task.actions}
+        if self.task.split_names:  # a name would not be enough
+            return
+
+        def table_policy(batch: _core.StateBatch) -> list[_core.Action | None]:
+            # Oracles ask about states that cannot be reached, too: there it has no answer.
+            known = (self.states.get(tuple(state.facts)) for state in batch)
+            return [None if state is None else actions.get(choice[state] or "") for state in known]
+
+        qualitative = options.get("objective") == "qualitative"
+        for event in verdicts(self.task, table_policy, self.pool, oracle, faults=faults, **options):
+            score.verdicts[str(event.verdict)] += 1
+            state = self.states[tuple(self.pool[event.id].state.facts)]
+            for wrong in self._wrong(event, table, state, qualitative=qualitative, faults=faults):
+                self.fail(f"{label}: state {event.id}: {wrong}")
+        score.bare += 1
+
+    @cached_property
+    def pool(self) -> list[PoolEntry]:
+        """Every state of the world."""
+        return read_entries(list(self.whole_space()), self.task, where=self.label)
+
+    def _wrong(
+        self, event: Judged, table: Table, state: State, *, qualitative: bool, faults: bool = True
+    ) -> Iterator[str]:
         paid, best = table.cost(state), self.truth.best[state]
         if not event.cost.lo <= paid <= event.cost.hi:
             yield f"the policy pays {paid}, not {event.cost}"
@@ -175,7 +209,7 @@ class Trial:
         if event.fault is not None:
             self.score.faults += 1
             yield from self._wrong_fault(event, table, state)
-        elif event.verdict == "bug" and event.outcome in ("stuck", "illegal"):
+        elif faults and event.verdict == "bug" and event.outcome in ("stuck", "illegal"):
             yield f"the run is {event.outcome}, but no decision is at fault"
 
     def _wrong_fault(self, event: Judged, table: Table, state: State) -> Iterator[str]:
@@ -235,9 +269,12 @@ def trials(
     flat: float = 0.3,
     whole: float = 0.0,
     verify: float = 0.05,
+    bare: int = 0,
     go_on: Callable[[], bool] = lambda: True,
 ) -> None:
     """One random world, some table policies, all oracles, or so many tests with oracles drawn from them.
+
+    Before that, `bare` tests of other policies without a session, of all states.
 
     `flat` is the share of worlds that need no translator, `whole` that of tests whose pool is the whole space,
     `verify` that of tests whose certificates are looked at; twice as many where the policy is the first one.
@@ -258,6 +295,10 @@ def trials(
     if not trial.task.actions:
         return
     score.tasks += 1
+    for _ in range(bare):
+        options = random_options(rng)
+        table = Table(truth, rng, trial.known)
+        trial.judge(rng.choice(oracles), table, faults=rng.random() < 0.3, **options)
     most = min(len(truth.moves), pool if len(trial.task.actions) < 300 else 15)
     with tempfile.TemporaryDirectory(prefix="misstep-") as folder:
         everything = Path(folder) / "pool.jsonl"
@@ -274,9 +315,9 @@ def trials(
                 trial.test(oracle, table, rng.randrange(10**6), verify=is_verified, **options)
 
 
-def random_options(rng: Random) -> dict[str, object]:
+def random_options(rng: Random) -> dict[str, Any]:
     """What is asked of a test now and then."""
-    options: dict[str, object] = {}
+    options: dict[str, Any] = {}
     if rng.random() < 0.1:
         options["objective"] = "qualitative"
     if rng.random() < 0.1:
