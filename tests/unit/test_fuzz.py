@@ -18,8 +18,10 @@ from misstep.plugins import make_policy_part
 from misstep.policy import per_state
 from misstep.pool import PoolEntry
 from misstep.record.pool_file import PoolWriter, read_made_by, read_pool
+from misstep.reference import fdr
 from misstep.reports.summary import summary_lines
 from misstep.task import Task
+from misstep.testing.random_tasks import to_sas
 
 
 @pytest.fixture(scope="module")
@@ -184,6 +186,19 @@ def test_damaged_pools(task: Task, tmp_path: Path, text: str, message: str) -> N
     path.write_text(text)
     with pytest.raises(InputError, match=message):
         read_pool(path, task)
+
+
+def test_walks_with_actions_of_one_name(tmp_path: Path) -> None:
+    """The translator splits an action where its condition has an `or`; what applies is meant."""
+    facts = (("(at 0)", "(at 1)", "(at 2)"),)
+    steps = tuple(fdr.Action("(go)", {0: at}, {0: at + 1}, 1) for at in range(2))
+    task = Task(to_sas(fdr.Task(facts=facts, initial=(0,), goal={0: 2}, actions=steps)))
+    path = tmp_path / "pool.jsonl"
+    path.write_text(
+        '{"id": 0, "facts": ["(at 1)"]}\n{"id": 1, "facts": ["(at 2)"], "parent": 0, "walk": ["(go)"]}\n'
+    )
+    walk = read_pool(path, task)[1].walk
+    assert [action.index for action in walk] == [1]
 
 
 def test_missing_pool(task: Task, tmp_path: Path) -> None:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable
+from pathlib import Path
 from typing import cast
 
 import pytest
 
 from misstep import _core as core
 from misstep._core import PolicyGraph
+from misstep.api import make_session
 from misstep.bound import NEVER, Bound
-from misstep.claim import Claim
+from misstep.claim import Claim, plan_claim
 from misstep.config import Config
 from misstep.errors import InputError
 from misstep.lab import Lab, UnsoundClaim
-from misstep.oracle import make_oracles, open_case
+from misstep.oracle import Case, make_oracles, open_case
+from misstep.oracles.proven import BoundGreedy
 from misstep.pool import PoolEntry
 from misstep.proof import Prover, Surrounded
 from misstep.record.record import EVIDENCE
@@ -118,6 +122,95 @@ def test_a_region_serves_other_states() -> None:
 def delivery_lab() -> Lab:
     task = Task(delivery().sas)
     return Lab(task=task, graph=PolicyGraph(task, best_course))
+
+
+def stuck(states: core.StateBatch) -> list[core.Action | None]:
+    """Does nothing anywhere."""
+    return [None] * len(states)
+
+
+def course(lab: Lab) -> list[PoolEntry]:
+    """The states of the best course but for the goal, as a pool."""
+    states = [lab.task.initial_state]
+    for name in ("(load parcel a)", "(drive lorry a b)"):
+        states.append(lab.task.apply(states[-1], lab.task.action(name)))
+    return [PoolEntry(id=number, state=state) for number, state in enumerate(states)]
+
+
+def test_costs_of_states_on_the_way_are_kept() -> None:
+    task = Task(delivery().sas)
+    lab = Lab(task=task, graph=PolicyGraph(task, stuck))
+    pool = course(lab)
+    lab.add_to_pool(pool)
+    (part,) = make_oracles(["planner"])
+    run = lab.run([pool[0].state])[0]
+    for claim in part.bind(lab).claims(open_case(lab, pool[0], run)):
+        lab.enter(claim)
+    assert [lab.best(entry.state) for entry in pool] == [Bound(4, 4), Bound(3, 3), Bound(0, 0)]
+    proven = lab.lower(pool[1].state)
+    assert proven is not None and isinstance(proven.evidence, Surrounded)
+    functions = Functions(BitTask(DELIVERY), proven.evidence.lines().values())
+    values = tuple(pool[1].state.values)
+    assert frontier_bound(values, proven.evidence.as_json(proven.bound), functions) == 3
+
+
+def test_the_rest_of_a_best_course_is_cleared_with_it(tmp_path: Path) -> None:
+    lab, file = delivery_lab(), tmp_path / "pool.jsonl"
+    file.write_text("".join(json.dumps({"facts": entry.state.facts}) + "\n" for entry in course(lab)))
+    session = make_session(lab.task, best_course, oracle=OnlyTheFirst(), pool_file=file, recheck=False)
+    for _ in session.events():
+        pass
+    assert [event.verdict for event in session.tally.judged.values()] == ["cleared"] * 3
+    found = verify_record(session.record)
+    assert found.valid == 3 and not found.by_search and found.is_sound
+
+
+class OnlyTheFirst:
+    """A planner that says nothing but of the first state."""
+
+    name = "only-the-first"
+
+    def bind(self, lab: Lab, /) -> OnlyTheFirst:
+        self.planner = make_oracles(["planner"])[0].bind(lab)
+        return self
+
+    def claims(self, case: Case, /) -> Iterable[Claim[core.State]]:
+        return self.planner.claims(case) if case.id == 0 else ()
+
+
+def test_greedy_takes_up_plans_that_the_run_leads_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = Task(delivery().sas)
+
+    def only_drives(states: core.StateBatch) -> list[core.Action | None]:
+        towns = ("(drive lorry a b)", "(drive lorry b a)")
+        return [task.action(towns[state.values[0]]) for state in states]
+
+    lab = Lab(task=task, graph=PolicyGraph(task, only_drives))
+    entry = PoolEntry(id=0, state=task.initial_state)
+    case = open_case(lab, entry, lab.run([entry.state])[0])
+    assert case.run.outcome == "loop"
+    plan = ("(drive lorry b a)", "(load parcel a)", "(drive lorry a b)", "(unload parcel b)")
+    lab.enter(plan_claim(case.run.states[1], [task.action(name) for name in plan], "somebody"))
+    monkeypatch.setattr(BoundGreedy, "_search", None)
+    (claim,) = make_oracles(["greedy"])[0].bind(lab).claims(case)
+    assert claim.bound.hi == 4  # the way there and back is left out
+
+
+def test_greedy_searches_from_where_the_run_looks_best() -> None:
+    task = Task(counter(6).sas)
+
+    def all_but_one(states: core.StateBatch) -> list[core.Action | None]:
+        left = [[bit for bit in range(5) if not state.values[bit]] for state in states]
+        return [task.action(f"(switch {bits[0]})") if bits else None for bits in left]
+
+    lab = Lab(task=task, graph=PolicyGraph(task, all_but_one))
+    entry = PoolEntry(id=0, state=task.initial_state)
+    case = open_case(lab, entry, lab.run([entry.state])[0])
+    assert case.run.outcome == "stuck"
+    effort = 2 * (len(task.actions) + 1)  # two expansions
+    assert core.search(task, "lazy:ff", budget=core.Budget(expansions=2)).outcome == "limit"
+    (claim,) = make_oracles([f"greedy:effort={effort}"])[0].bind(lab).claims(case)
+    assert claim.bound.hi == 6
 
 
 def test_proofs_are_written_once_and_read_again() -> None:

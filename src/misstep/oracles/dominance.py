@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from misstep._core import BoundStore, Dominance, State
+from misstep._core import Action, BoundStore, Dominance, State
 from misstep.claim import Claim, Plan, plan_claim
 from misstep.errors import DominanceDefect
 from misstep.lab import Lab
@@ -81,14 +81,25 @@ class MorphOracle:
             below = min(case.cost.lo, self.lab.best(state).hi) + value
             if below <= 0:
                 continue
-            runs = self.lab.run([morphed])
-            if runs and runs[0].outcome == "solved" and runs[0].spent < below:
+            plan = self._cheaper(morphed, below)
+            if plan is not None:
                 try:
-                    carried = self.dominance.carry(morphed, runs[0].actions, state)
+                    carried = self.dominance.carry(morphed, plan, state)
                 except DominanceDefect as error:
                     self.lab.limits_hit.add(f"{self.part.name}: a plan could not be built: {error}")
                     continue
                 yield plan_claim(state, carried, self.part.name)
+
+    def _cheaper(self, morphed: State, below: float) -> list[Action] | None:
+        """What the policy does there, where that costs less; a run that has cost so much is cut off."""
+        plan, _, _ = self.lab.graph.lookahead(
+            morphed,
+            depth=0,
+            below=None if below == math.inf else math.ceil(below),
+            max_steps=self.lab.max_steps,
+            budget=self.lab.budget,
+        )
+        return plan
 
 
 @dataclass(frozen=True, slots=True)
