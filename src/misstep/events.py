@@ -14,7 +14,10 @@ from misstep.support.plain import read_fields, to_plain
 
 
 class Logged:
-    """What all events share: a line of events.jsonl, which `from_json` reads back."""
+    """What all events share: a line of events.jsonl, which `from_json` reads back.
+
+    All have `at`, the seconds since the start, and `effort`, the counted work of the oracles since then.
+    """
 
     __slots__ = ()
 
@@ -35,6 +38,7 @@ class Started(Logged):
     oracles: tuple[str, ...]
     kind: str = "task"
     """`task` or `model` (JANI)."""
+    effort: float = 0.0
     at: float = 0.0
 
 
@@ -44,6 +48,7 @@ class Warned(Logged):
 
     event: str = field(default="warning", init=False)
     text: str
+    effort: float = 0.0
     at: float = 0.0
 
 
@@ -54,6 +59,7 @@ class PoolGrown(Logged):
     event: str = field(default="pool", init=False)
     pool: int
     size: int | None = None
+    effort: float = 0.0
     at: float = 0.0
 
 
@@ -65,6 +71,7 @@ class Ran(Logged):
     run: int
     outcome: str
     steps: int
+    effort: float = 0.0
     at: float = 0.0
 
 
@@ -157,6 +164,7 @@ class Progress(Logged):
     """Of this process; 0 where the system does not tell."""
     seconds_left: float | None
     """None where the time is not limited."""
+    effort: float = 0.0
     at: float = 0.0
 
 

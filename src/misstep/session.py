@@ -10,7 +10,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -161,7 +161,11 @@ class Session:
 
     def _all(self, subject: Subject[Any], clock: Clock) -> Iterator[Event]:
         yield from self._tell()
-        cases = subject.cases(clock, self._told.append)
+
+        def tell(event: Event) -> None:
+            self._told.append(replace(event, at=self._now(), effort=subject.lab.effort))
+
+        cases = subject.cases(clock, tell)
         size = subject.size
         while (case := next(cases, None)) is not None:
             yield from self._tell()
@@ -233,6 +237,7 @@ class Session:
             oracles=subject.panel.uses(),
             memory_mb=round(own_bytes(os.getpid()) / 2**20, 1),
             seconds_left=lab.budget.seconds_left,
+            effort=lab.effort,
             at=self._now(),
         )
 
@@ -347,7 +352,10 @@ class Session:
         digest = hashlib.sha256(task.sas.encode()).hexdigest()
         digests = {"task_sha256": digest, "objective": bench.objective.name}
         self.begin_record(digests, _files(task), unit_cost=bench.unit_cost)
-        self._told += [self.started(config.oracle), *(Warned(text=text) for text in bench.warnings)]
+        self._told += [
+            self.started(config.oracle),
+            *(Warned(text=text, at=self._now()) for text in bench.warnings),
+        ]
         known: list[PoolEntry] = []
         if self.resume:
             known = read_entries(self.record.store.lines(POOL), task, where=self.record.where)
