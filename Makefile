@@ -10,7 +10,7 @@ JOBS ?= 2
 # Where the editable install built the core; newest first, should there be several.
 CORE = $(firstword $(shell ls -dt build/cp*/ 2>/dev/null))
 
-.PHONY: demo test native-test check docs tidy bench sanitize fuzz mutants torture format build clean golden
+.PHONY: demo test native-test check docs tidy bench sanitize fuzz mutants torture soundness format build clean golden
 .DEFAULT_GOAL := test
 
 $(VENV)/.tools: pyproject.toml
@@ -71,6 +71,11 @@ mutants: $(VENV)/.built
 # Random PDDL with an interpreter and a Dijkstra of its own: everything that misstep says is compared. SECONDS=36000 for a night.
 torture: $(VENV)/.built
 	$(BIN)/python -m tests.torture $(or $(SECONDS),180) $(SEED)
+
+# The same on many small worlds, until there are so many and so many verdicts: about half an hour on one core.
+soundness: $(VENV)/.built
+	$(BIN)/python -m tests.torture $(or $(SECONDS),36000) $(SEED) --worlds $(or $(WORLDS),10000) --verdicts $(or $(VERDICTS),3000000) \
+	    --flat 0.98 --whole 0.9 --states 250 --tests 1 --verify 0.15 --bare 3
 
 # Searches side by side with Fast Downward, fuzzing, networks; QUICK=1 for rough numbers, JSON=FILE to keep them.
 bench: $(VENV)/.built $(VENV)/.peers
