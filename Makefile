@@ -75,7 +75,7 @@ torture: $(VENV)/.built
 # The same on many small worlds, until there are so many and so many verdicts: about half an hour on one core.
 soundness: $(VENV)/.built
 	$(BIN)/python -m tests.torture $(or $(SECONDS),36000) $(SEED) --worlds $(or $(WORLDS),10000) --verdicts $(or $(VERDICTS),3000000) \
-	    --flat 0.98 --whole 0.9 --states 250 --tests 1 --verify 0.15 --bare 3
+	    --flat 0.99 --small 0.8 --states 600 --bare 3 --recorded 0.3 --tests 1 --whole 0.9 --verify 0.4
 
 # Searches side by side with Fast Downward, fuzzing, networks; QUICK=1 for rough numbers, JSON=FILE to keep them.
 bench: $(VENV)/.built $(VENV)/.peers

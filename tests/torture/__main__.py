@@ -48,6 +48,8 @@ def main() -> int:
             whole=given.whole,
             verify=given.verify,
             bare=given.bare,
+            small=given.small,
+            recorded=given.recorded,
             go_on=go_on,
         )
         for false in score.false[known:]:

@@ -270,11 +270,14 @@ def trials(
     whole: float = 0.0,
     verify: float = 0.05,
     bare: int = 0,
+    small: float = 0.2,
+    recorded: float = 1.0,
     go_on: Callable[[], bool] = lambda: True,
 ) -> None:
     """One random world, some table policies, all oracles, or so many tests with oracles drawn from them.
 
-    Before that, `bare` tests of other policies without a session, of all states.
+    Before that, `bare` tests of other policies without a session, of all states; a share of `recorded` worlds
+    has others. `small` is the share of worlds with less than 50 states that are not passed over.
 
     `flat` is the share of worlds that need no translator, `whole` that of tests whose pool is the whole space,
     `verify` that of tests whose certificates are looked at; twice as many where the policy is the first one.
@@ -285,7 +288,7 @@ def trials(
         truth = Truth(world, most=states)
     except TooLarge:
         return
-    if len(truth.moves) < 3 or (len(truth.moves) < 50 and rng.random() < 0.8):
+    if len(truth.moves) < 3 or (len(truth.moves) < 50 and rng.random() < 1 - small):
         return
     try:
         trial = Trial(world, truth, score, f"world {seed}")
@@ -299,6 +302,8 @@ def trials(
         options = random_options(rng)
         table = Table(truth, rng, trial.known)
         trial.judge(rng.choice(oracles), table, faults=rng.random() < 0.3, **options)
+    if rng.random() >= recorded:
+        return
     most = min(len(truth.moves), pool if len(trial.task.actions) < 300 else 15)
     with tempfile.TemporaryDirectory(prefix="misstep-") as folder:
         everything = Path(folder) / "pool.jsonl"
