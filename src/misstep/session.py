@@ -160,19 +160,15 @@ class Session:
         yield self._recorded(Finished(limits_hit=limits, seconds=seconds, at=self._now()))
 
     def _all(self, subject: Subject[Any], clock: Clock) -> Iterator[Event]:
-        yield from self._tell()
-
-        def tell(event: Event) -> None:
-            self._told.append(replace(event, at=self._now(), effort=subject.lab.effort))
-
-        cases = subject.cases(clock, tell)
+        yield from self._tell(subject)
+        cases = subject.cases(clock, self._told.append)
         size = subject.size
         while (case := next(cases, None)) is not None:
-            yield from self._tell()
+            yield from self._tell(subject)
             if self._is_over(subject) and self.tally.judged:
                 break
             yield from self._test(subject, case, clock, among=size - len(self.tally.judged))
-        yield from self._tell()
+        yield from self._tell(subject)
         yield from self._rounds(subject, clock)
 
     def _rounds(self, subject: Subject[Any], clock: Clock) -> Iterator[Event]:
@@ -329,10 +325,13 @@ class Session:
         """Takes an event that comes up while the next case is made."""
         self._told.append(event)
 
-    def _tell(self) -> Iterator[Event]:
+    def _tell(self, subject: Subject[Any]) -> Iterator[Event]:
         """What others had to say meanwhile."""
         while self._told:
-            yield self._recorded(self._told.pop(0))
+            event = self._told.pop(0)
+            if not isinstance(event, Started):  # that is the start
+                event = replace(event, at=self._now(), effort=subject.lab.effort)
+            yield self._recorded(event)
 
     def _recorded(self, event: Event) -> Event:
         if not isinstance(event, PoolGrown):  # the pool has a file of its own

@@ -20,6 +20,7 @@ from misstep.oracle import Case, OraclePart, Panel, bind_oracles, open_case
 from misstep.plugins import require
 from misstep.policy import Policy
 from misstep.pool import PoolEntry
+from misstep.proof import Surrounded
 from misstep.record.certificate import make_certificate
 from misstep.statistics import CONFIDENCE, effective_size, rate_bounds, running_bounds
 from misstep.subject import UNTIL_WIDTH, Clock, Finding, Tell
@@ -109,9 +110,10 @@ class TaskSubject:
         if case.run.outcome in _WITHOUT_DECISION:
             reason = reason_of_run(self.policy, case.run)
         self._judged[case.id] = judgement.verdict, case.entry.parent
-        if judgement.verdict is Verdict.CLEARED and case.run.outcome == "solved" and known.lower is not None:
+        lower = known.lower if judgement.verdict is Verdict.CLEARED else None
+        if lower is not None and isinstance(lower.evidence, Surrounded) and case.run.outcome == "solved":
             # The rest of a best course is one: test states that it leads through are cleared as well.
-            for claim in self.lab.claims_along(known.lower, case.run.actions, known.lower.oracle):
+            for claim in self.lab.claims_along(lower, case.run.actions, lower.oracle):
                 self.lab.enter(claim)
         certificate, by_search = None, False
         if judgement.verdict is not Verdict.UNKNOWN:
