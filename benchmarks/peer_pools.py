@@ -15,6 +15,7 @@ from typing import Any
 
 from misstep.config import DEFAULT_ORACLE, Config
 from misstep.events import Finished, Judged
+from misstep.loading import load_task
 from misstep.record.record import Record
 from misstep.record.verify import verify_record
 from misstep.session import Session
@@ -82,23 +83,27 @@ def compare(path: Path, oracle: str, out: Path | None = None) -> Compared:
     data = path.parents[1]
     name = path.name.removesuffix(".peer.json")
     kind = {"asnets": "asnet", "gnn": "gnn"}.get(peer["policy"].split("/")[0])
+    unit_cost = peer.get("unit_cost", False)
+    threads = ",threads=1" if kind == "gnn" else ""  # or seconds of the clock would not be those of a core
     config = Config(
         domain=data / peer["task"]["domain"],
         problem=data / peer["task"]["problem"],
-        policy=f"{kind}:{data / peer['policy']}" if kind else "heuristic:ff",
+        policy=f"{kind}:{data / peer['policy']}{threads}" if kind else "heuristic:ff",
         pool_file=path.with_name(f"{name}.pool.jsonl"),
         oracle=(oracle,),
-        unit_cost=peer.get("unit_cost", False),
+        unit_cost=unit_cost,
     )
+    task = load_task(config.domain, config.problem, unit_cost=unit_cost or kind == "gnn")
     record = Record.in_memory() if out is None else Record.create(out)
-    session = Session(config, record=record)
+    session = Session(config, task=task, record=record)
     before = time.process_time()
     for _ in session.events():
         pass
     found = session.tally.finished
     assert found is not None
     record.close()
-    seconds = time.process_time() - before - found.seconds["policy"] - found.seconds["translate"]
+    # The policy's time is known by the clock only, which others may share: it is taken as a share of all.
+    seconds = (time.process_time() - before) * (1 - found.seconds["policy"] / found.seconds["total"])
     return Compared(name, peer, found, list(session.tally.judged.values()), seconds)
 
 
