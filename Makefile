@@ -72,7 +72,7 @@ mutants: $(VENV)/.built
 torture: $(VENV)/.built
 	$(BIN)/python -m tests.torture $(or $(SECONDS),180) $(SEED)
 
-# The same on many small worlds, until there are so many and so many verdicts: about half an hour on one core.
+# The same on many small worlds, until there are so many and so many verdicts: by their rate some twenty minutes of CPU.
 soundness: $(VENV)/.built
 	$(BIN)/python -m tests.torture $(or $(SECONDS),36000) $(SEED) --worlds $(or $(WORLDS),10000) --verdicts $(or $(VERDICTS),3000000) \
 	    --flat 0.99 --small 0.8 --states 600 --bare 3 --recorded 0.3 --tests 1 --whole 0.9 --verify 0.4
