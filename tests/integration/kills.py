@@ -140,7 +140,7 @@ def disturb(job: Job, folder: Path, number: int, rng: random.Random, seconds: fl
 
 def nothing_left(pid: int, scratch: Path) -> None:
     """No process that the killed one kept, and no temporary directory, a moment later."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while True:
         kept = [one for one in processes_with("misstep.isolation.keeper") if is_kept_for(one, pid)]
         if not kept and not list(scratch.iterdir()):
