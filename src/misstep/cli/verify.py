@@ -48,6 +48,9 @@ def verify(
     say(f"{found.valid} of {counted(found.certificates, 'certificate')} valid")
     if not quiet and found.by_search:
         say(f"  {found.by_search} of them rest on a search, which the checker has to believe")
+    for word, count in () if quiet else found.words.items():
+        if word.startswith("objective "):
+            say(f"  {count} of them take the {word} at its word about its values")
     if not quiet and found.certificates:
         say("  that the policy decides so is its own word: `misstep replay` asks it again")
     for note in () if quiet else found.notes:

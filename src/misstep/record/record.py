@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import platform
+import shlex
 import uuid
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -347,6 +348,11 @@ def policy_file(policy: str) -> Path | None:
         except (OSError, ValueError):  # longer than names can be, or with a NUL
             continue
     return None
+
+
+def replay_command(where: object, name: object) -> str:
+    """What asks the policy again about a bug, for any shell."""
+    return shlex.join(["misstep", "replay", str(where), str(name)])
 
 
 def policy_digest(policy: str) -> dict[str, str]:
