@@ -268,11 +268,12 @@ def remember() -> None:
     Its answer depends on nothing else, and an edit changes one file of many.
     """
     verification.translated = cache(verification.translated)
-    verification.parse = cache(verification.parse)
-    for module, name in ((verification, "Functions"), (safety_verification, "Evidence")):
-        setattr(module, name, _remembered(getattr(module, name)))
-    for module in (verification, safety_verification):
-        module.check = _remembered(module.check)
+    for module, names in (
+        (verification, ("parse", "Functions", "check")),
+        (safety_verification, ("Evidence", "check")),
+    ):
+        for name in names:
+            setattr(module, name, _remembered(getattr(module, name)))
 
 
 _MOST_REMEMBERED = 10_000
@@ -295,9 +296,9 @@ def _remembered(function: Callable[..., Any]) -> Callable[..., Any]:
                 known[key] = function(*arguments), None, arguments
             except Exception as error:
                 known[key] = None, error, arguments
-        result, error, _ = known[key]
-        if error is not None:
-            raise error
+        result, problem, _ = known[key]
+        if problem is not None:
+            raise problem
         return result
 
     return remembered

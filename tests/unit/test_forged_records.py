@@ -18,7 +18,7 @@ from misstep.reference.digest import digest
 from misstep.safety.evidence import question_digest
 
 FERRY = Path(__file__).parents[1] / "tasks" / "ferry"
-Edit = Callable[[Path], None]
+Edit = Callable[[Path], object]
 Change = Callable[[dict[str, Any]], object]
 
 
@@ -70,15 +70,23 @@ def line(name: str, at: int, change: Change) -> Edit:
 
 
 def without(*names: str) -> Edit:
-    return lambda folder: [(folder / name).unlink() for name in names] and None
+    """Leaves files out."""
+
+    def edit(folder: Path) -> None:
+        for name in names:
+            (folder / name).unlink()
+
+    return edit
 
 
 def lines_of(name: str, keep: Callable[[list[str]], list[str]]) -> Edit:
     """Leaves lines of a log out, or writes some twice."""
-    return lambda folder: (
-        (folder / name).write_text("".join(keep((folder / name).read_text().splitlines(keepends=True))))
-        and None
-    )
+
+    def edit(folder: Path) -> None:
+        lines = (folder / name).read_text().splitlines(keepends=True)
+        (folder / name).write_text("".join(keep(lines)))
+
+    return edit
 
 
 def signed(name: str, field: str, old: str, new: str) -> Edit:
