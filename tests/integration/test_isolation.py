@@ -109,6 +109,13 @@ def test_what_harms_nobody_changes_nothing(name: str, tmp_path: Path, expected: 
         assert "the policy printed something" in warning and "hello from the policy" in warning
 
 
+def test_prints_do_not_reach_the_result_without_a_process_of_its_own(
+    tmp_path: Path, expected: dict[str, Any]
+) -> None:
+    _, found, errors = run_policy("prints", tmp_path / "out", "--no-isolate")
+    assert found["bugs"] == expected["bugs"] and "hello from the policy" in errors
+
+
 def test_a_leak_is_ended_at_the_limit(tmp_path: Path, expected: dict[str, Any]) -> None:
     _, found, _ = run_policy("leaks", tmp_path / "out", "--memory-mb", "250")
     assert found["tested"] == POOL

@@ -3,10 +3,13 @@
 A status line is erased before anything is printed.
 """
 
+import contextlib
+import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TextIO
 
+from misstep.errors import InputError
 from misstep.reports.status import StatusLine
 from misstep.reports.text import filled, harmless, screen_width, shorten, status_width, width_of
 
@@ -30,6 +33,27 @@ def say(*lines: str, hang: int = 2) -> None:
 def say_plain(*lines: str) -> None:
     """Prints lines that other programs may read, such as plans: never broken."""
     _write(sys.stdout, [line if line.isprintable() else harmless(line) for line in lines])
+
+
+def flush() -> None:
+    """Makes sure that all results are out."""
+    with written():
+        sys.stdout.flush()
+
+
+@contextlib.contextmanager
+def written() -> Iterator[None]:
+    """Says so where standard output takes no more, such as a file on a full disk; the reader may also be gone."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        with contextlib.suppress(OSError, ValueError):  # what is left in buffers must not fail once more
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise InputError(
+            f"standard output: the result cannot be written: {error.strerror}; make room or choose another place"
+        ) from None
 
 
 def note(text: str, *, quiet: bool = False) -> None:
@@ -68,7 +92,7 @@ def _message(text: str) -> list[str]:
 
 
 def _write(stream: TextIO, lines: list[str]) -> None:
-    with StatusLine.lock:
+    with StatusLine.lock, written():
         if StatusLine.shown is not None:
             StatusLine.shown.erase()
         for line in lines:
