@@ -7,6 +7,7 @@ Everything that an event reports is in the record before the event is seen.
 
 import hashlib
 import os
+import shlex
 import signal
 import time
 from collections.abc import Iterator, Mapping
@@ -28,7 +29,7 @@ from misstep.oracle import AnyCase
 from misstep.policy import Policy, PolicyPart
 from misstep.pool import PoolEntry
 from misstep.record.pool_file import PoolKeeper, read_entries
-from misstep.record.record import DOMAIN, POOL, PROBLEM, TASK, Record, replay_command
+from misstep.record.record import DOMAIN, POOL, PROBLEM, TASK, Record
 from misstep.subject import Clock, Finding, Subject
 from misstep.support.census import own_bytes
 from misstep.tally import Tally
@@ -63,6 +64,7 @@ class Session:
     _translate_seconds: float = 0.0
     _about: dict[str, Any] = field(default_factory=dict)
     """What certificates say about their origin."""
+    _replay: str | None = None
     host: Host | None = None
     """The process that the policy lives in, where it has one of its own; it ends with the test."""
     _helpers: Ahead | None = None
@@ -249,8 +251,8 @@ class Session:
         claim = known.upper if judgement.verdict is Verdict.BUG or known.lower is None else known.lower
         oracle = None if claim is None or judgement.verdict is Verdict.UNKNOWN else claim.oracle
         about = {"id": str(case.id), "oracle": oracle, **self._about}
-        if self.record.path is not None:
-            about["replay"] = replay_command(self.record.path, case.id)
+        if self._replay is not None:
+            about["replay"] = f"{self._replay} {case.id}"
         finding = subject.find(case, judgement, known, about)
         verdict = finding.judgement.verdict
         gap = finding.judgement.gap
@@ -387,6 +389,8 @@ class Session:
         """Writes what is tested, or makes sure that it is what the record to be resumed is about."""
         config = self.config
         self._about = {"task": config.subject, "policy": config.policy, "seed": config.seed}
+        if self.record.path is not None:
+            self._replay = f"misstep replay {shlex.quote(str(self.record.path))}"
         if self.resume:
             self.record.check_same(config.absolute(**changes), digests)
             self.record.resume()

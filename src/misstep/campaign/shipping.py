@@ -142,7 +142,7 @@ def _settle(draft: Path, record: Path, config: Config) -> None:
         if "policy" in line:
             line["policy"] = config.policy
         if "replay" in line:
-            line["replay"] = replay_command(record, line["id"])
+            line["replay"] = f"{replay_command(record)} {line['id']}"
         if "sha256" in line and "verdict" in line:
             line["sha256"] = digest(line)
         return line

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from misstep.errors import InputError
-from misstep.reports.screen import flush, note, say, say_plain, warn, written
+from misstep.reports.screen import cannot_write, note, say, say_plain, warn, written
 
 if TYPE_CHECKING:
     from misstep._core import Action
 
-__all__ = ["emit_json", "flush", "note", "reserve_output", "say", "say_plain", "warn", "write_plan"]
+__all__ = ["cannot_write", "emit_json", "note", "reserve_output", "say", "say_plain", "warn", "write_plan"]
 
 _reserved: list[int] = []
 

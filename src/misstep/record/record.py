@@ -350,9 +350,9 @@ def policy_file(policy: str) -> Path | None:
     return None
 
 
-def replay_command(where: object, name: object) -> str:
-    """What asks the policy again about a bug, for any shell."""
-    return shlex.join(["misstep", "replay", str(where), str(name)])
+def replay_command(where: object) -> str:
+    """What asks the policy again about the bugs of a record, for any shell; the name of one bug may follow."""
+    return shlex.join(["misstep", "replay", str(where)])
 
 
 def policy_digest(policy: str) -> dict[str, str]:

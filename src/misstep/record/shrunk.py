@@ -78,7 +78,7 @@ def _shrink_task_bug(again: Replay, bug: str) -> ShrunkBug:
         policy=again.config.policy,
         seed=again.config.seed,
         walk_from_initial_state=None if shrunk.walk is None else names(shrunk.walk),
-        replay=replay_command(again.record.where, name),
+        replay=f"{replay_command(again.record.where)} {name}",
     )
     again.record.bug(name, made)
     return ShrunkBug(

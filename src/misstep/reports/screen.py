@@ -35,12 +35,6 @@ def say_plain(*lines: str) -> None:
     _write(sys.stdout, [line if line.isprintable() else harmless(line) for line in lines])
 
 
-def flush() -> None:
-    """Makes sure that all results are out."""
-    with written():
-        sys.stdout.flush()
-
-
 @contextlib.contextmanager
 def written() -> Iterator[None]:
     """Says so where standard output takes no more, such as a file on a full disk; the reader may also be gone."""
@@ -49,11 +43,16 @@ def written() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        with contextlib.suppress(OSError, ValueError):  # what is left in buffers must not fail once more
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise InputError(
-            f"standard output: the result cannot be written: {error.strerror}; make room or choose another place"
-        ) from None
+        raise cannot_write(error) from None
+
+
+def cannot_write(error: OSError) -> InputError:
+    """What to say where standard output takes no more; what is left in buffers will not fail once more."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return InputError(
+        f"standard output: the result cannot be written: {error.strerror}; make room or choose another place"
+    )
 
 
 def note(text: str, *, quiet: bool = False) -> None:

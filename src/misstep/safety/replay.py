@@ -178,7 +178,7 @@ def shrink_model_bug(again: ModelReplay, bug: str) -> ShrunkBug:
     made = {
         **others.get(at, certificate),
         "id": name,
-        "replay": replay_command(record.where, name),
+        "replay": f"{replay_command(record.where)} {name}",
     }
     made["sha256"] = digest(made)
     record.bug(name, made)
