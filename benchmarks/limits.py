@@ -11,6 +11,7 @@ import argparse
 import contextlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import misstep
 from misstep import load
 from misstep.bundled.models import generate
 from misstep.generators.ours import bundled_domain
@@ -155,6 +157,12 @@ def _make_files(folder: Path) -> None:
     (folder / "models").mkdir()
     zoo = files("misstep") / "bundled" / "zoo" / "transport.asnet.safetensors"
     (folder / "models" / "first.asnet").write_bytes(zoo.read_bytes())
+    record = folder / "record"
+    misstep.test((domain, folder / "little.pddl"), "heuristic:ff", pool=8, out=record)
+    shutil.copytree(record, folder / "many")
+    first = min((record / "bugs").iterdir()).read_text()
+    for number in range(20_000):
+        (folder / "many" / "bugs" / f"{100 + number}.json").write_text(first)
     for name, text in _PROGRAMS.items():
         (folder / name).write_text(text)
         (folder / name).chmod(0o755)
@@ -212,6 +220,11 @@ def rows() -> list[Row]:
             Row(f"safety decide, {one}", ("safety", "decide", "line.jani", "--decider", one))
             for one in DECIDERS
         ),
+        Row("verify, 20,000 certificates", ("verify", "many")),
+        Row(
+            "replay, a policy that sleeps",
+            ("replay", "record", "--policy", f"python:{HOSTILE}:always_sleeps"),
+        ),
         Row("train asnet", ("train", "asnet", *pddl)),
         Row(
             "train asnet --select",
@@ -257,6 +270,7 @@ def _memory_rows(large: tuple[str, ...], ff: tuple[str, ...], model: tuple[str, 
             "test, a policy that leaks",
             ("test", "small.sas", "--policy", f"python:{HOSTILE}:leaks", "--seconds", "20"), "memory", 1,
         ),
+        Row("replay, a policy that leaks", ("replay", "record", "--policy", f"python:{HOSTILE}:leaks"), "memory", 1),
         *(
             Row(f"safety test, {one}", ("safety", "test", *model, "--decider", one, "--seconds", "20"), "memory")
             for one in DECIDERS

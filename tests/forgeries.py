@@ -1,4 +1,4 @@
-"""`python -m tests.forgeries N`: damages and forges records; what `verify` accepts must still be true.
+"""`python -m tests.forgeries N [SEED]`: damages and forges records; what `verify` accepts must still be true.
 
 N random edits, and N / 10 purposeful forgeries whose digests were computed again, over all files of a classical
 and of a safety record. What is accepted is compared with brute force: the native enumeration of the task that the
@@ -14,14 +14,17 @@ import random
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import misstep
 import misstep.record.verify as verification
+import misstep.safety.verify as safety_verification
 from misstep import _core
 from misstep.bundled.models import generate
+from misstep.reference.bits import BitTask
 from misstep.reference.digest import digest
 from tests.property.tampering import places, replacements
 from tests.torture.truth import Table, Truth
@@ -179,19 +182,33 @@ class Forger:
                 document["sha256"] = before = digest(document)
 
 
-def accepted(files: Files) -> bool:
-    """Whether `verify` has nothing against the record. Only errors with a message for users may be raised."""
-    with tempfile.TemporaryDirectory(prefix="misstep-") as folder:
-        for name, text in files.items():
-            path = Path(folder) / name
-            path.parent.mkdir(exist_ok=True)
-            path.write_bytes(
-                text.encode("utf-8") if "\xff" not in text else text.encode("latin-1", "replace")
-            )
+class Place:
+    """A directory with a record, where edited ones take its place for a moment."""
+
+    def __init__(self, folder: Path, files: Files) -> None:
+        self.folder, self.there = folder, Files()
+        folder.mkdir()
+        self._write(files)
+
+    def accepts(self, files: Files) -> bool:
+        """Whether `verify` has nothing against the record. Only errors with a message for users may be raised."""
+        self._write(files)
         try:
-            return verification.verify_all(Path(folder)).is_sound
+            return verification.verify_all(self.folder).is_sound
         except misstep.MisstepError:
             return False
+
+    def _write(self, files: Files) -> None:
+        for name in self.there.keys() - files.keys():
+            (self.folder / name).unlink()
+        for name, text in files.items():
+            if self.there.get(name) != text:
+                path = self.folder / name
+                path.parent.mkdir(exist_ok=True)
+                path.write_bytes(
+                    text.encode("utf-8") if "\xff" not in text else text.encode("latin-1", "replace")
+                )
+        self.there = dict(files)
 
 
 @cache
@@ -245,31 +262,83 @@ def _number(end: float | None) -> float:
     return float("inf") if end is None else end
 
 
-def run(edits: int, seed: int = 0) -> tuple[Counter[str], list[str]]:
-    """Counts of refused and accepted records, and what is false."""
+def remember() -> None:
+    """Has the checker look only once at the same certificate beside the same task and the same evidence.
+
+    Its answer depends on nothing else, and an edit changes one file of many.
+    """
+    verification.translated = cache(verification.translated)
+    for module, names in (
+        (verification, ("parse", "Functions", "check")),
+        (safety_verification, ("Evidence", "check")),
+    ):
+        for name in names:
+            setattr(module, name, _remembered(getattr(module, name)))
+
+
+_MOST_REMEMBERED = 10_000
+
+
+def _remembered(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function with its results, or what it raises, by its arguments, which are kept so that none takes
+    the place of another: plain ones by what they say, others by what they are."""
+    known: dict[tuple[object, ...], tuple[Any, Exception | None, tuple[Any, ...]]] = {}
+
+    def remembered(*arguments: Any) -> Any:
+        key = tuple(
+            json.dumps(each) if isinstance(each, dict | list | str | None) else _identity(each)
+            for each in arguments
+        )
+        if key not in known:
+            if len(known) > _MOST_REMEMBERED:
+                known.clear()
+            try:
+                known[key] = function(*arguments), None, arguments
+            except Exception as error:
+                known[key] = None, error, arguments
+        result, problem, _ = known[key]
+        if problem is not None:
+            raise problem
+        return result
+
+    return remembered
+
+
+def _identity(value: object) -> object:
+    """What an object is; a BitTask is made anew for the same task again and again."""
+    return id(value.task) if isinstance(value, BitTask) else id(value)
+
+
+def run(
+    edits: int, seed: int = 0, tell: Callable[[Counter[str]], None] = lambda _: None
+) -> tuple[Counter[str], list[str]]:
+    """Counts of refused and accepted records, and what is false; `tell` hears how far it is."""
     rng, counts, false = random.Random(seed), Counter[str](), list[str]()
-    verification.translated = cache(verification.translated)  # the same PDDL again and again
+    remember()
     with tempfile.TemporaryDirectory(prefix="misstep-") as folder:
         records = [*(classical_record(Path(folder), *each) for each in RECORDS), safety_record(Path(folder))]
         if (missing := KINDS - kinds_of(records)) != set():
             false.append(f"no record has evidence of the kinds {missing}")
-        for record in records:
-            if not accepted(record):
+        places_of = [Place(Path(folder) / f"edited-{at}", record) for at, record in enumerate(records)]
+        for place, record in zip(places_of, records, strict=True):
+            if not place.accepts(record):
                 false.append("the untouched record is refused")
         for number in range(edits + edits // 10):
-            original = rng.choice(records)
+            place, original = rng.choice(list(zip(places_of, records, strict=True)))
             forger = Forger(original, rng)
             what = forger.damage() if number < edits else forger.forge()
             if forger.files == original:
                 continue
             kind = "damaged" if number < edits else "forged"
             try:
-                is_accepted = accepted(forger.files)
+                is_accepted = place.accepts(forger.files)
                 wrong = falsehood(forger.files, original) if is_accepted else None
             except Exception as error:
                 false.append(f"{number}: {what}: {type(error).__name__}: {error}")
                 continue
             counts[f"{kind} {'accepted' if is_accepted else 'refused'}"] += 1
+            if counts.total() % 1000 == 0:
+                tell(counts)
             if wrong is not None:
                 false.append(f"{number}: {what}: accepted, but {wrong}")
     return counts, false
@@ -277,11 +346,17 @@ def run(edits: int, seed: int = 0) -> tuple[Counter[str], list[str]]:
 
 def main() -> int:
     """Prints the counts; exit code 1 where something false was accepted."""
-    counts, false = run(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)
+    edits, seed = (*map(int, sys.argv[1:3]), *(10_000, 0)[len(sys.argv) - 1 :])
+    counts, false = run(edits, seed, lambda counts: print(f"so far {shown(counts)}", flush=True))
     for text in false[:20]:
         print(f"FALSE {text[:300]}")
-    print(", ".join(f"{count} {name}" for name, count in sorted(counts.items())), f"; {len(false)} false")
+    print(f"{shown(counts)}; {len(false)} false")
     return 1 if false else 0
+
+
+def shown(counts: Counter[str]) -> str:
+    """Counts in words."""
+    return ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ Everything that an event reports is in the record before the event is seen.
 
 import hashlib
 import os
+import shlex
 import signal
 import time
 from collections.abc import Iterator, Mapping
@@ -396,7 +397,7 @@ class Session:
         config = self.config
         self._about = {"task": config.subject, "policy": config.policy, "seed": config.seed}
         if self.record.path is not None:
-            self._replay = f"misstep replay {self.record.path}"
+            self._replay = f"misstep replay {shlex.quote(str(self.record.path))}"
         if self.resume:
             self.record.check_same(config.absolute(**changes), digests)
             self.record.resume()

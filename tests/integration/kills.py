@@ -3,6 +3,7 @@
 `python -m tests.integration.kills 300 [SEED]` kills so often; the tests do it a few times.
 """
 
+import contextlib
 import json
 import os
 import random
@@ -17,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from misstep.events import timeless
-from tests.integration.cli import command, processes_with
+from tests.integration.cli import command
 
 TASKS = Path(__file__).parents[1] / "tasks"
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
@@ -131,30 +132,32 @@ def disturb(job: Job, folder: Path, number: int, rng: random.Random, seconds: fl
             kills += 1
             output, errors = process.communicate(timeout=120)
             job.reported(output, out)
-            nothing_left(process.pid, scratch)
+            nothing_left(scratch)
             continue
         assert process.returncode in (0, 1), errors
-        nothing_left(process.pid, scratch)
+        nothing_left(scratch)
         return kills
 
 
-def nothing_left(pid: int, scratch: Path) -> None:
-    """No process that the killed one kept, and no temporary directory, a moment later."""
-    deadline = time.monotonic() + 30
+def nothing_left(scratch: Path) -> None:
+    """No process that the killed one started, and nothing in the place of temporary files, a moment later."""
+    deadline = time.monotonic() + 120
     while True:
-        kept = [one for one in processes_with("misstep.isolation.keeper") if is_kept_for(one, pid)]
-        if not kept and not list(scratch.iterdir()):
+        running = started_with(scratch)
+        if not running and not list(scratch.iterdir()):
             return
-        assert time.monotonic() < deadline, f"left behind: {kept} {list(scratch.iterdir())}"
+        assert time.monotonic() < deadline, f"left behind: {running} {list(scratch.iterdir())}"
         time.sleep(0.05)
 
 
-def is_kept_for(process: int, pid: int) -> bool:
-    """Whether a keeper, or a process that it forked, was started by this one: its last argument says so."""
-    try:
-        return Path(f"/proc/{process}/cmdline").read_text().split("\0")[-2] == str(pid)
-    except (OSError, IndexError):
-        return False
+def started_with(scratch: Path) -> dict[int, str]:
+    """The command lines of all processes whose place of temporary files is this one: they inherited it."""
+    found, word = dict[int, str](), f"TMPDIR={scratch}".encode()
+    for folder in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if folder.name.isdigit() and word in (folder / "environ").read_bytes().split(b"\0"):
+                found[int(folder.name)] = (folder / "cmdline").read_text(errors="replace")
+    return found
 
 
 def campaign(

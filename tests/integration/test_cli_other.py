@@ -1,13 +1,18 @@
 """`doctor`, `parts`, `--version` and internal errors from outside."""
 
+import json
 import resource
+import shlex
 import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
 
+import pytest
+
 from misstep import __version__
-from tests.integration.cli import misstep
+from tests.conftest import COURIER
+from tests.integration.cli import command, misstep
 
 
 def test_version_is_light() -> None:
@@ -70,9 +75,9 @@ def test_parts() -> None:
 def test_help_of_every_command() -> None:
     overview = misstep("--help")
     assert overview.code == 0
-    for command in ("demo", "plan", "doctor", "parts"):
-        assert command in overview.out
-        ended = misstep(command, "--help")
+    for name in ("demo", "plan", "doctor", "parts"):
+        assert name in overview.out
+        ended = misstep(name, "--help")
         assert ended.code == 0
         assert "Example: misstep" in ended.out
 
@@ -93,3 +98,26 @@ def test_internal_errors_say_how_to_report(courier: tuple[Path, Path], tmp_path:
     assert ended.code == 3
     assert "ZeroDivisionError: planted" in ended.err
     assert "MISSTEP_TRACEBACK=1" in ended.err
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_standard_streams_may_be_closed(closed: str, tmp_path: Path) -> None:
+    """A file that is opened instead would get what is printed: the log of a test, for example."""
+    options = ("--policy", "heuristic:ff", "--pool", "2", "--out", tmp_path / "record", "--json")
+    words = shlex.join([*command(), "test", *map(str, (*COURIER, *options))])
+    done = subprocess.run(["sh", "-c", f"{words} {closed}"], capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1) and done.stderr == ""
+    if ">&-" not in closed.split():
+        assert json.loads(done.stdout)["tested"] == 2
+    assert misstep("verify", tmp_path / "record").code == 0
+
+
+@pytest.mark.parametrize("option", [[], ["--json"]])
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_behind_standard_output_is_said(option: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*command(), "parts", *option], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 4
+    assert done.stderr.startswith("error: standard output: the result cannot be written: No space left")

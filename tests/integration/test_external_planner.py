@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from misstep import Budget, InputError, Task, load, search
+from misstep import Budget, InputError, StopFlag, Task, load, search
 from misstep.planners.fast_downward import FastDownward, find_driver, numbered_sas
 from misstep.plugins import make_part
 from misstep.reference import fdr
@@ -78,7 +79,7 @@ def test_a_planner_that_hangs_is_killed_with_its_children(tmp_path: Path, task: 
     child = f"subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)', '{word}'])"
     result = _fake(tmp_path, f"{child}\ntime.sleep(60)").run(task, budget=Budget(seconds=0.5))
     assert (result.outcome, result.limit, result.plan, result.cost) == ("limit", "seconds", [], None)
-    end = time.monotonic() + 5
+    end = time.monotonic() + 60
     while processes_with(word):
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -86,12 +87,21 @@ def test_a_planner_that_hangs_is_killed_with_its_children(tmp_path: Path, task: 
 
 def test_what_a_hanging_planner_found_before_is_kept(tmp_path: Path, task: Task) -> None:
     plan = _numbers(task)
+    ready, stop = tmp_path / "ready", StopFlag()
     body = (
         f"Path('plan.1').write_text({plan!r})\n"
-        f"Path('plan.2').write_text({plan[: len(plan) // 2]!r})\ntime.sleep(60)"
+        f"Path('plan.2').write_text({plan[: len(plan) // 2]!r})\n"
+        f"Path({str(ready)!r}).touch()\ntime.sleep(600)"
     )
-    result = _fake(tmp_path, body).run(task, budget=Budget(seconds=3.0))
-    assert (result.outcome, result.limit) == ("solved", "seconds")
+
+    def stop_once_it_hangs() -> None:
+        while not ready.exists():
+            time.sleep(0.05)
+        stop.set()
+
+    threading.Thread(target=stop_once_it_hangs, daemon=True).start()
+    result = _fake(tmp_path, body).run(task, budget=Budget(seconds=300, stop=stop))
+    assert (result.outcome, result.limit) == ("solved", "stopped")
     assert result.cost == search(task, "astar:lmcut").cost
 
 

@@ -47,7 +47,7 @@ def run_policy(name: str, out: Path, *options: str) -> tuple[int, dict[str, Any]
         except subprocess.TimeoutExpired:
             continue
     output, errors = process.communicate()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while still := [pid for pid in left if is_running(pid)]:
         assert time.monotonic() < deadline, f"left behind: {still}"
         time.sleep(0.05)
@@ -109,6 +109,13 @@ def test_what_harms_nobody_changes_nothing(name: str, tmp_path: Path, expected: 
         assert "the policy printed something" in warning and "hello from the policy" in warning
 
 
+def test_prints_do_not_reach_the_result_without_a_process_of_its_own(
+    tmp_path: Path, expected: dict[str, Any]
+) -> None:
+    _, found, errors = run_policy("prints", tmp_path / "out", "--no-isolate")
+    assert found["bugs"] == expected["bugs"] and "hello from the policy" in errors
+
+
 def test_a_leak_is_ended_at_the_limit(tmp_path: Path, expected: dict[str, Any]) -> None:
     _, found, _ = run_policy("leaks", tmp_path / "out", "--memory-mb", "250")
     assert found["tested"] == POOL
@@ -124,11 +131,9 @@ def test_a_policy_that_always_ends_is_given_up(tmp_path: Path) -> None:
 
 
 def test_a_policy_that_hangs_ends_with_the_time(tmp_path: Path) -> None:
-    begin = time.monotonic()
     code, found, errors = run_policy("always_sleeps", tmp_path / "out", "--seconds", "4")
     assert (code, found["outcome"], errors) == (5, "limit", "")
     assert found["limits_hit"][0].endswith("seconds")  # on a busy machine before the policy was loaded
-    assert time.monotonic() - begin < 60  # the sleep is an hour
 
 
 def test_without_a_process_of_its_own_a_hang_ends_with_the_time_too(tmp_path: Path) -> None:
@@ -152,7 +157,7 @@ def test_all_processes_go_with_misstep(number: signal.Signals, tmp_path: Path) -
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
     seen: set[int] = set()
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while len(seen) < 3 and process.poll() is None:  # the keeper, the policy's process, its children
         assert time.monotonic() < deadline
         seen.update(descendants(process.pid))

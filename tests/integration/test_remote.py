@@ -225,11 +225,9 @@ def test_a_slow_server(task: Task, states: Any) -> None:
         return wire.encode_operator(None)
 
     with raw_server(**{wire.GET_TASK: of_task(task), wire.GET_OPERATOR: slow}) as address:
-        remote = Remote(address, max_seconds=0.5).bind(task)
-        start = time.monotonic()
-        with pytest.raises(PolicyError, match=r"did not answer within 0\.5 seconds \(0 of 300 states"):
+        remote = Remote(address, max_seconds=3).bind(task)
+        with pytest.raises(PolicyError, match=r"did not answer within 3 seconds \(0 of 300 states"):
             remote(states)
-        assert time.monotonic() - start < 10
         released.set()
 
 

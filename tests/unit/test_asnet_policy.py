@@ -1,6 +1,7 @@
 """ASNet files: what is written is read again, and what is damaged is refused with its place."""
 
 import base64
+import contextlib
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -158,6 +159,25 @@ def landmark_inputs(rows: Any) -> Any:
 def test_damaged_tables(model: Any, tmp_path: Path, change: Any, said: str) -> None:
     with pytest.raises(InputError, match=said):
         read_asnet(write_sqlite(tmp_path / "x.policy", model, change=change))
+
+
+@pytest.mark.parametrize(("size", "said"), [(60_000_000, "too big"), (4096, "hold more than the file")])
+def test_blobs_that_are_made_up_are_never_made(model: Any, tmp_path: Path, size: int, said: str) -> None:
+    """A generated column costs nothing on disk: 41 kB of rows held gigabytes."""
+    path = write_sqlite(tmp_path / "x.policy", model)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("ALTER TABLE asnets_weights RENAME TO old")
+        connection.execute(
+            "CREATE TABLE asnets_weights (id INTEGER PRIMARY KEY, layer, sig, name, idx, "
+            f"weights GENERATED ALWAYS AS (zeroblob({size})) VIRTUAL)"
+        )
+        copied = "INSERT INTO asnets_weights (layer, sig, name, idx) SELECT layer, sig, name, idx FROM old"
+        connection.execute(copied)
+        connection.execute("DROP TABLE old")
+        connection.execute("VACUUM")
+    assert path.stat().st_size < 100_000
+    with pytest.raises(InputError, match=said):
+        read_asnet(path)
 
 
 @pytest.mark.parametrize(

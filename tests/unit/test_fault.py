@@ -33,11 +33,13 @@ def place(state: State) -> str:
 
 
 def fault_of(task: misstep.Task, moves: dict[str, str | None]) -> tuple[Lab, Fault | None, str]:
-    """Where a policy goes wrong that walks so; None stands for no answer."""
+    """Where a policy goes wrong that walks so; None stands for no answer, a road elsewhere for a wrong one."""
 
     def choose(state: State) -> misstep.Action | None:
         to = moves[place(state)]
-        return None if to is None else task.action(f"(go {place(state)} {to})")
+        if to is None:
+            return None
+        return task.action(f"(go {to})" if " " in to else f"(go {place(state)} {to})")
 
     lab = Lab(task=task, graph=PolicyGraph(task, misstep.per_state(choose)))
     start = task.initial_state
@@ -54,6 +56,9 @@ def fault_of(task: misstep.Task, moves: dict[str, str | None]) -> tuple[Lab, Fau
         ({"s": "a", "a": "s"}, "loop", 1, "(go a s)"),
         ({"s": "a", "a": None}, "stuck", 1, None),
         ({"s": None}, "stuck", 0, None),
+        ({"s": "b g"}, "illegal", 0, "(go b g)"),
+        ({"s": "a", "a": "b g"}, "illegal", 1, "(go b g)"),
+        ({"s": "b", "b": "a", "a": "s b"}, "illegal", 0, "(go s b)"),  # the detour comes first
     ],
 )
 def test_the_first_wrong_decision(

@@ -89,3 +89,26 @@ def test_commands_end_with_json(arguments: tuple[str, ...], files: Path, tmp_pat
     ended = misstep(*words, "--seconds", "4", "--json", cwd=files, timeout=300)
     assert ended.code in (0, 5), ended.err
     assert ended.json["limit"] == "seconds"
+
+
+def test_replay_and_shrink_have_a_memory_limit(files: Path, tmp_path: Path) -> None:
+    record = tmp_path / "record"
+    words = (
+        "test",
+        "domain.pddl",
+        "problem.pddl",
+        "--policy",
+        "heuristic:hadd",
+        "--pool",
+        "12",
+        "--out",
+        record,
+    )
+    assert misstep(*words, "--quiet", cwd=files).code == 1
+    leaks = f"python:{Path(__file__).parents[1] / 'hostile.py'}:leaks"
+    ended = misstep("replay", record, "--policy", leaks, "--memory-mb", "100", "--json")
+    assert (ended.code, ended.json["outcome"], ended.json["limit"]) == (5, "limit", "memory")
+    assert misstep("replay", record, "--memory-mb", "500", "--json").code == 1
+    bug = min((record / "bugs").iterdir()).stem
+    assert misstep("shrink", record, bug, "--memory-mb", "500", "--json").code == 1
+    assert misstep("verify", record, "--memory-mb", "500", "--json").code == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -150,3 +151,19 @@ def test_goals_that_hold_already_or_never() -> None:
         report = misstep.test((domain, problem), go_anywhere, pool=5)
         assert len(report.bugs) == bugs and report.cleared == 1
         assert verify_record(report.record).is_sound
+
+
+@pytest.mark.parametrize(
+    ("before", "encoding"),
+    [("\ufeff", "utf-8"), ("; Müller\n", "utf-8"), ("; Müller\n", "latin-1"), ("\f\r", "ascii")],
+)
+def test_encodings_of_files(tmp_path: Path, before: str, encoding: str) -> None:
+    """PDDL itself is ASCII; old benchmarks have letters of their time in comments, editors add marks."""
+    problem = "(define (problem p) (:domain d) (:objects o - a p - b q - c) (:init) (:goal (lit o)))"
+    for name, text in (("domain.pddl", EITHER), ("problem.pddl", problem)):
+        (tmp_path / name).write_bytes((before + text).encode(encoding))
+    assert misstep.load(tmp_path / "domain.pddl", tmp_path / "problem.pddl").initial_state.facts == []
+    named = problem.replace("o - a", "ö - a").replace("(lit o)", "(lit ö)")
+    (tmp_path / "problem.pddl").write_bytes((before + named).encode("utf-8"))
+    with pytest.raises(misstep.InputError, match="Non-ASCII character outside comment"):
+        misstep.load(tmp_path / "domain.pddl", tmp_path / "problem.pddl")

@@ -51,7 +51,7 @@ def test_code_of_a_foreign_record_needs_trust(record: Path) -> None:
 def test_a_policy_file_that_changed_is_told(record: Path) -> None:
     (record.parent / "policy.py").write_text(POLICY + "# trained longer")
     found = verify_all(record)
-    assert found.is_sound and "has changed since the test" in found.notes[0]
+    assert found.is_sound and "has changed since the test" in found.notes[-1]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import contextlib
 import functools
 import os
 import shutil
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from misstep.campaign.local import LocalEngine
 from misstep.campaign.plan import Limits
 from misstep.campaign.shipping import Shipment, pack_record
 from misstep.errors import InputError
+from misstep.support.process import temporary_folder
 
 _WAIT_SECONDS = 60.0
 
@@ -56,7 +56,7 @@ def _engine(_process: int) -> LocalEngine:
 
 def _folder() -> Path:
     """A place for files on this machine that nobody else may write to."""
-    folder = Path(tempfile.gettempdir()) / f"misstep-campaign-{os.getuid()}"
+    folder = temporary_folder() / f"misstep-campaign-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.stat().st_uid != os.getuid():
         raise InputError(f"{folder}: the directory belongs to somebody else; set TMPDIR to another place")

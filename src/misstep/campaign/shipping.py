@@ -15,7 +15,16 @@ from typing import Any
 from misstep.campaign.job import FILE_FIELDS, Digests, files_of
 from misstep.config import Config
 from misstep.errors import InputError
-from misstep.record.record import BUGS, CLEARED, CONFIG, ENVIRONMENT, EVENTS, certificate_text, origin
+from misstep.record.record import (
+    BUGS,
+    CLEARED,
+    CONFIG,
+    ENVIRONMENT,
+    EVENTS,
+    certificate_text,
+    origin,
+    replay_command,
+)
 from misstep.record.store import DISK, DirectoryStore, read_object, write_whole
 from misstep.reference.digest import digest
 
@@ -128,13 +137,12 @@ def _settle(draft: Path, record: Path, config: Config) -> None:
     about = read_object(store.read(ENVIRONMENT), f"{record}/{ENVIRONMENT}")
     about |= {"config_sha256": hashlib.sha256(text.encode()).hexdigest(), "origin": origin(text)}
     write_whole(draft / ENVIRONMENT, json.dumps(about) + "\n", wait=False)
-    replay = f"misstep replay {record}"
 
     def at_home(line: dict[str, Any]) -> dict[str, Any]:
         if "policy" in line:
             line["policy"] = config.policy
         if "replay" in line:
-            line["replay"] = f"{replay} {line['id']}"
+            line["replay"] = f"{replay_command(record)} {line['id']}"
         if "sha256" in line and "verdict" in line:
             line["sha256"] = digest(line)
         return line

@@ -1,10 +1,12 @@
 """The command line; one file a command, loaded when it is called."""
 
+import os
 import sys
 
 
 def main() -> None:
     """The entry point of `misstep`."""
+    _open_streams()
     if sys.argv[1:] == ["--version"]:  # Shell completion and scripts ask this often: no imports on the way.
         from misstep import __version__
 
@@ -15,4 +17,22 @@ def main() -> None:
     begin()
     from misstep.cli.app import run
 
+    if "--json" in sys.argv:
+        from misstep.cli.output import reserve_output
+
+        reserve_output()
     sys.exit(run(sys.argv[1:]))
+
+
+def _open_streams() -> None:
+    """Standard streams that somebody closed lead nowhere: else the next file that is opened takes their place,
+    and what is printed would be written to it."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115

@@ -13,7 +13,7 @@ from cyclopts import App, CycloptsError, Group
 
 from misstep import __version__
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.output import emit_json, note, say_plain
+from misstep.cli.output import cannot_write, emit_json, note, say_plain
 from misstep.errors import LimitReached, MisstepError
 
 app = App(
@@ -45,7 +45,10 @@ def run(arguments: Sequence[str]) -> int:
     try:
         _load_overview(arguments)
         result = app(list(arguments), exit_on_error=False, print_error=False)
-        sys.stdout.flush()
+        try:
+            sys.stdout.flush()
+        except OSError as error:
+            raise (error if isinstance(error, BrokenPipeError) else cannot_write(error)) from None
     except CycloptsError as error:
         _complain(f"{error}\nSee `misstep --help`, or `misstep COMMAND --help` for one command.")
         return ExitCode.USAGE

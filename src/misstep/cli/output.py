@@ -1,22 +1,40 @@
 """How commands talk: results on standard output, everything else on standard error."""
 
+import contextlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from misstep.errors import InputError
-from misstep.reports.screen import note, say, say_plain, warn
+from misstep.reports.screen import cannot_write, note, say, say_plain, warn, written
 
 if TYPE_CHECKING:
     from misstep._core import Action
 
-__all__ = ["emit_json", "note", "say", "say_plain", "warn", "write_plan"]
+__all__ = ["cannot_write", "emit_json", "note", "reserve_output", "say", "say_plain", "warn", "write_plan"]
+
+_reserved: list[int] = []
+
+
+def reserve_output() -> None:
+    """Leaves standard output to `emit_json`: what a policy prints in this process goes to standard error."""
+    with contextlib.suppress(OSError):  # there may be no standard error
+        output = os.dup(1)
+        os.dup2(2, 1)
+        _reserved[:] = [output]
 
 
 def emit_json(result: Mapping[str, object]) -> None:
     """The one JSON object of `--json`."""
-    say_plain(json.dumps(result))
+    if not _reserved:
+        say_plain(json.dumps(result))
+        return
+    left = json.dumps(result).encode() + b"\n"
+    with written():
+        while left:
+            left = left[os.write(_reserved[0], left) :]
 
 
 def write_plan(path: Path, actions: "Sequence[Action]", cost: int) -> None:

@@ -6,7 +6,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import Json, Quiet, Seconds, Trust
+from misstep.cli.memory import memory_limit
+from misstep.cli.options import Json, MemoryMb, Quiet, Seconds, Trust
 from misstep.cli.output import emit_json, say, say_plain, warn
 from misstep.cli.timing import time_limit
 from misstep.reports.status import StatusLine
@@ -21,6 +22,7 @@ def replay(
         str | None, Parameter(help="Ask this policy instead, such as a newly trained one.")
     ] = None,
     seconds: Seconds = None,
+    memory_mb: MemoryMb = None,
     trust: Trust = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -41,6 +43,7 @@ def replay(
         with (
             StatusLine(f"asking the policy again: {folder}", quiet=quiet, seconds=seconds),
             time_limit(seconds),
+            memory_limit(memory_mb),
         ):
             again = open_replay(folder, policy=policy, trust=trust)
             certificates = again.bugs(bug)

@@ -6,7 +6,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import Json, Quiet, Seconds, Trust
+from misstep.cli.memory import memory_limit
+from misstep.cli.options import Json, MemoryMb, Quiet, Seconds, Trust
 from misstep.cli.output import emit_json, say, say_plain
 from misstep.cli.timing import time_limit
 from misstep.explain.words import counted
@@ -19,6 +20,7 @@ def shrink(
     /,
     *,
     seconds: Seconds = None,
+    memory_mb: MemoryMb = None,
     trust: Trust = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -32,7 +34,11 @@ def shrink(
     from misstep.reports.show import show_bug
     from misstep.reports.text import screen_width
 
-    with StatusLine(f"shrinking bug {bug}", quiet=quiet, seconds=seconds), time_limit(seconds):
+    with (
+        StatusLine(f"shrinking bug {bug}", quiet=quiet, seconds=seconds),
+        time_limit(seconds),
+        memory_limit(memory_mb),
+    ):
         found = shrink_bug(open_replay(record, trust=trust, searches=True), bug)
     if json:
         emit_json(found.as_json())

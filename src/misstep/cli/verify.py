@@ -7,7 +7,8 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import MOST_JOBS, Json, Quiet, Seconds
+from misstep.cli.memory import memory_limit
+from misstep.cli.options import MOST_JOBS, Json, MemoryMb, Quiet, Seconds
 from misstep.cli.output import emit_json, say
 from misstep.cli.timing import time_limit
 from misstep.explain.words import counted
@@ -23,6 +24,7 @@ def verify(
         Parameter(validator=Number(gte=1, lte=MOST_JOBS), help="Check in so many processes at once."),
     ] = 1,
     seconds: Seconds = None,
+    memory_mb: MemoryMb = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
@@ -36,6 +38,7 @@ def verify(
     with (
         StatusLine(f"checking the certificates of {record}", quiet=quiet, seconds=seconds),
         time_limit(seconds),
+        memory_limit(memory_mb),
     ):
         found = verify_all(record, jobs=jobs)
     if json:
@@ -48,6 +51,9 @@ def verify(
     say(f"{found.valid} of {counted(found.certificates, 'certificate')} valid")
     if not quiet and found.by_search:
         say(f"  {found.by_search} of them rest on a search, which the checker has to believe")
+    for word, count in () if quiet else found.words.items():
+        if word.startswith("objective "):
+            say(f"  {count} of them take the {word} at its word about its values")
     if not quiet and found.certificates:
         say("  that the policy decides so is its own word: `misstep replay` asks it again")
     for note in () if quiet else found.notes:

@@ -53,8 +53,9 @@ def make_certificate(
             for line in claim.evidence.lines().values():
                 keep(line)
     in_pool = lab.entries.get(entry.id)
-    pool = None  # the state of a shrunk bug is of no pool
-    if in_pool is not None and in_pool.state == case.state:
+    pool = None  # a shrunk bug is of no pool, even where its state is that of some entry
+    is_entry = about.get("id", str(entry.id)) == str(entry.id)
+    if is_entry and in_pool is not None and in_pool.state == case.state:
         pool = {"id": entry.id, "parent": entry.parent, "walk": names(entry.walk)}
     witness = names(evidence.actions) if isinstance(evidence, Plan) else None
     lower = None if known.lower is None else known.lower.evidence.as_json(known.lower.bound)

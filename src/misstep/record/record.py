@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import platform
+import shlex
 import uuid
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -347,6 +348,11 @@ def policy_file(policy: str) -> Path | None:
         except (OSError, ValueError):  # longer than names can be, or with a NUL
             continue
     return None
+
+
+def replay_command(where: object) -> str:
+    """What asks the policy again about the bugs of a record, for any shell; the name of one bug may follow."""
+    return shlex.join(["misstep", "replay", str(where)])
 
 
 def policy_digest(policy: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ from misstep.explain.words import counted
 from misstep.oracle import Panel, make_oracles
 from misstep.record.certificate import make_certificate
 from misstep.record.pool_file import read_entries
-from misstep.record.record import POOL, Record
+from misstep.record.record import POOL, Record, replay_command
 from misstep.record.replay import Replay
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _shrink_task_bug(again: Replay, bug: str) -> ShrunkBug:
         policy=again.config.policy,
         seed=again.config.seed,
         walk_from_initial_state=None if shrunk.walk is None else names(shrunk.walk),
-        replay=f"misstep replay {again.record.where} {name}",
+        replay=f"{replay_command(again.record.where)} {name}",
     )
     again.record.bug(name, made)
     return ShrunkBug(

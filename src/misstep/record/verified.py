@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from misstep.errors import InputError
-from misstep.record.record import BUGS, CLEARED, Record
+from misstep.record.record import BUGS, CLEARED, CONFIG, ENVIRONMENT, EVENTS, Record
 from misstep.reference.checked import Checked, Refused
 from misstep.reference.log import Entry
 from misstep.support.forked import in_order
@@ -111,3 +111,21 @@ def certificates(record: Record) -> Iterator[Named]:
             yield file.removesuffix(".json"), "bug", None
     for certificate in record.store.lines(CLEARED):
         yield f"cleared {certificate.get('id')}", "cleared", certificate
+
+
+def other_start(record: Record) -> Iterator[str]:
+    """Where the first event is not about the test that was asked for."""
+    config, events = record.config(), record.store.lines(EVENTS)
+    asked = {"policy": config.policy, "seed": config.seed, "task": config.subject}
+    for event in events[:1]:
+        for name, value in asked.items():
+            if event.get(name) != value:
+                yield f"the log is about another {name} than {CONFIG}"
+    if record.environment().get("seed") != config.seed:
+        yield f"{ENVIRONMENT} is about another seed than {CONFIG}"
+
+
+def unfinished(record: Record) -> Iterator[str]:
+    """Says so where the log has no end."""
+    if not any(event.get("event") == "finished" for event in record.store.lines(EVENTS)):
+        yield "the log has no end: the test was stopped, or is still under way"

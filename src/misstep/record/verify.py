@@ -21,7 +21,7 @@ from misstep.record.record import (
     Record,
     records_in,
 )
-from misstep.record.verified import Verified, certificates
+from misstep.record.verified import Verified, certificates, other_start, unfinished
 from misstep.reference.bits import BitTask
 from misstep.reference.certificate import check
 from misstep.reference.checked import Refused
@@ -62,8 +62,16 @@ def verify_record(record: Record, *, jobs: int = 1) -> Verified:
     found.problems += _of_the_task(record, "" if text is None else text)
     found.problems += _of_the_objective(record, entries)
     found.problems += _together(record, task, entries)
-    found.notes += changed_policy(record)
+    found.problems += other_start(record)
+    found.notes += [_which_task(record), *unfinished(record), *changed_policy(record)]
     return found
+
+
+def _which_task(record: Record) -> str:
+    """What the certificates are about: each of them may be true of another task only."""
+    has_pddl = record.store.read(DOMAIN) is not None
+    made = "what the translator makes of the PDDL" if has_pddl else "there is no PDDL to compare it with"
+    return f"SHA-256 of the task: {record.environment().get('task_sha256')}; {made}"
 
 
 def _together(record: Record, task: Task, entries: list[Entry]) -> Iterator[str]:
@@ -87,7 +95,10 @@ def _of_the_task(record: Record, sas: str) -> Iterator[str]:
     if hashlib.sha256(sas.encode()).hexdigest() != record.environment().get("task_sha256"):
         yield f"{TASK} is not the task that was tested: its digest is another"
     domain, problem = record.store.read(DOMAIN), record.store.read(PROBLEM)
+    if domain is None and problem is None and record.config().problem is None:
+        return
     if domain is None or problem is None:
+        yield f"{DOMAIN if domain is None else PROBLEM} is gone, so nobody can tell what {TASK} stands for"
         return
     try:
         if translated(domain, problem, unit_cost=record.config().unit_cost) != sas:

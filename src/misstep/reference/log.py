@@ -1,7 +1,8 @@
 """The log of a test beside its certificates: each decided state has its certificate, and both say the same."""
 
+import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,13 +32,15 @@ class Entry:
 def check_log(events: Sequence[Mapping[str, Any]], entries: Sequence[Entry]) -> Iterator[str]:
     """What is wrong with the log, or with certificates that do not fit it; nothing where all is well.
 
-    The last event about a state is the word on it. A test that was killed may have written a certificate but
-    not the event; so a certificate of a state of which the log decides nothing is in order while the log has
-    no end, and only then.
+    The first event is the start. The last event about a state is the word on it. A test that was killed may
+    have written a certificate but not the event; so a certificate of a state of which the log decides nothing
+    is in order while the log has no end, and only then.
     """
     of_kind: dict[str, list[Mapping[str, Any]]] = {}
     for event in events:
         of_kind.setdefault(text(event.get("event"), "the kind of an event"), []).append(event)
+    if entries and (not events or events[0].get("event") != "started"):
+        yield "the log does not begin with the start of a test"
     last: dict[str, Mapping[str, Any]] = {}
     for event in of_kind.get("judged", ()):
         last[str(whole(event.get("id"), "the id of an event"))] = event
@@ -51,12 +54,21 @@ def check_log(events: Sequence[Mapping[str, Any]], entries: Sequence[Entry]) -> 
     for entry in entries:
         if entry.name != "decision":
             yield from _beside(entry, last, is_over=bool(of_kind.get("finished")))
+        if "replay" in entry.fields and not _is_replay(entry.fields["replay"], entry.id):
+            yield f"{entry.name}: its command is not the one that asks the policy again"
         for event in of_kind.get("started", ())[:1]:
             for name in ("task", "policy", "seed"):
                 if entry.fields.get(name) != event.get(name):
                     yield f"{entry.name}: it is about another {name} than the log"
     for event in of_kind.get("finished", ())[-1:]:
-        yield from _end(event, last, entries)
+        yield from _end(event, last, entries, of_kind.get("run", ()))
+
+
+def _is_replay(command: object, number: str) -> bool:
+    """Whether a command is `misstep replay RECORD NUMBER` and nothing else, whatever shell it is given to."""
+    words = shlex.split(text(command, "the command of a certificate"))
+    is_plain = len(words) == 4 and shlex.join(words) == command
+    return is_plain and words[:2] == ["misstep", "replay"] and words[3] == number
 
 
 def _beside(entry: Entry, last: Mapping[str, Mapping[str, Any]], *, is_over: bool) -> Iterator[str]:
@@ -96,27 +108,65 @@ RUN = ("actions", "answer", "rest", "reason", "steps")
 
 
 def _end(
-    event: Mapping[str, Any], last: Mapping[str, Mapping[str, Any]], entries: Sequence[Entry]
+    event: Mapping[str, Any],
+    last: Mapping[str, Mapping[str, Any]],
+    entries: Sequence[Entry],
+    runs: Sequence[Mapping[str, Any]],
 ) -> Iterator[str]:
     """The last event sums up: counts, and families of bugs."""
-    verdicts = Counter(each["verdict"] for each in last.values())
     counts = {
-        "tested": len(last),
-        "bugs": verdicts["bug"],
-        "cleared": verdicts["cleared"],
-        "unknown": verdicts["unknown"],
-        "solved": sum(each.get("outcome") == "solved" for each in last.values()),
-        "faults": sum(each.get("fault") is not None for each in last.values()),
+        "runs": len(runs),
+        "unsafe_runs": sum(run.get("outcome") == "unsafe" for run in runs),
+        **_counts(last.values()),
     }
     for name, count in counts.items():
         if event.get(name) != count:
             yield f"the log sums up to {count} {name}, not {str(event.get(name))[:60]}"
-    is_classical = all(entry.fields.get("kind") == "classical" for entry in entries)
     bugs = {number for number, each in last.items() if each["verdict"] == "bug"}
+    yield from _families(event, last, entries, bugs)
+    decision = (event.get("extra") or {}).get("decision")
+    if decision is not None:
+        verdict = decision.get("verdict")
+        proven = [entry.checked.verdict for entry in entries if entry.name == "decision"]
+        if verdict != "unknown" and proven != ["safe" if verdict == "safe" else "cleared"]:
+            yield f"the log says {str(verdict)[:60]}, but no valid certificate does"
+
+
+def _counts(judged: Collection[Mapping[str, Any]]) -> dict[str, int]:
+    """What the last words on all states add up to."""
+    verdicts = Counter(each["verdict"] for each in judged)
+    never = {"lo": None, "hi": None}
+    qualitative = sum(each["verdict"] == "bug" and each.get("cost") == never for each in judged)
+    return {
+        "tested": len(judged),
+        "bugs": verdicts["bug"],
+        "cleared": verdicts["cleared"],
+        "unknown": verdicts["unknown"],
+        "qualitative": qualitative,
+        "quantitative": verdicts["bug"] - qualitative,
+        "cleared_by_search": sum(
+            each["verdict"] == "cleared" and bool(each.get("by_search")) for each in judged
+        ),
+        "failed": sum(each["verdict"] == "unknown" and each.get("outcome") == "failed" for each in judged),
+        "solved": sum(each.get("outcome") == "solved" for each in judged),
+        "faults": sum(each.get("fault") is not None for each in judged),
+    }
+
+
+def _families(
+    event: Mapping[str, Any],
+    last: Mapping[str, Mapping[str, Any]],
+    entries: Sequence[Entry],
+    bugs: set[str],
+) -> Iterator[str]:
+    """Every bug is in one family, with others that ended in the same way and have the same schema at fault."""
+    is_classical = all(entry.fields.get("kind") == "classical" for entry in entries)
+    grouped = Counter[str]()
     for family in items(event.get("families"), "the families"):
         fields = ("outcome", "schema", "region", "members", "representative")
         parts = record(family, "a family", fields)
         members = {str(whole(member, "a member")) for member in items(parts["members"], "the members")}
+        grouped.update(members)
         if not members <= bugs or str(parts["representative"]) not in members:
             yield "a family has members that are no bugs, or a representative that is no member"
         elif any(last[member].get("outcome") != parts["outcome"] for member in members):
@@ -126,12 +176,8 @@ def _end(
         # On a model the decision at fault may lie ahead of the state; its certificate then names none.
         if is_classical and schemas - {parts["schema"]}:
             yield "a family has members with another schema at fault"
-    decision = (event.get("extra") or {}).get("decision")
-    if decision is not None:
-        verdict = decision.get("verdict")
-        proven = [entry.checked.verdict for entry in entries if entry.name == "decision"]
-        if verdict != "unknown" and proven != ["safe" if verdict == "safe" else "cleared"]:
-            yield f"the log says {str(verdict)[:60]}, but no valid certificate does"
+    if any(grouped[number] != 1 for number in bugs):
+        yield "there are bugs in no family, or in several"
 
 
 def checked_log(events: Sequence[Any], entries: Sequence[Entry]) -> list[str]:

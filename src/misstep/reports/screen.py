@@ -3,10 +3,13 @@
 A status line is erased before anything is printed.
 """
 
+import contextlib
+import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TextIO
 
+from misstep.errors import InputError
 from misstep.reports.status import StatusLine
 from misstep.reports.text import filled, harmless, screen_width, shorten, status_width, width_of
 
@@ -30,6 +33,26 @@ def say(*lines: str, hang: int = 2) -> None:
 def say_plain(*lines: str) -> None:
     """Prints lines that other programs may read, such as plans: never broken."""
     _write(sys.stdout, [line if line.isprintable() else harmless(line) for line in lines])
+
+
+@contextlib.contextmanager
+def written() -> Iterator[None]:
+    """Says so where standard output takes no more, such as a file on a full disk; the reader may also be gone."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise cannot_write(error) from None
+
+
+def cannot_write(error: OSError) -> InputError:
+    """What to say where standard output takes no more; what is left in buffers will not fail once more."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return InputError(
+        f"standard output: the result cannot be written: {error.strerror}; make room or choose another place"
+    )
 
 
 def note(text: str, *, quiet: bool = False) -> None:
@@ -68,7 +91,7 @@ def _message(text: str) -> list[str]:
 
 
 def _write(stream: TextIO, lines: list[str]) -> None:
-    with StatusLine.lock:
+    with StatusLine.lock, written():
         if StatusLine.shown is not None:
             StatusLine.shown.erase()
         for line in lines:

@@ -11,7 +11,7 @@ from misstep.budget import Budget
 from misstep.config import Config
 from misstep.errors import InputError, PolicyError
 from misstep.explain.words import counted
-from misstep.record.record import Record
+from misstep.record.record import Record, replay_command
 from misstep.record.replay import row_of
 from misstep.record.shrunk import ShrunkBug
 from misstep.reference.digest import digest
@@ -178,7 +178,7 @@ def shrink_model_bug(again: ModelReplay, bug: str) -> ShrunkBug:
     made = {
         **others.get(at, certificate),
         "id": name,
-        "replay": f"misstep replay {record.where} {name}",
+        "replay": f"{replay_command(record.where)} {name}",
     }
     made["sha256"] = digest(made)
     record.bug(name, made)

@@ -7,8 +7,8 @@ from typing import Any
 
 from misstep.errors import InputError
 from misstep.record.bound_files import changed_policy
-from misstep.record.record import EVENTS, EVIDENCE, MODEL, Record
-from misstep.record.verified import Verified, certificates
+from misstep.record.record import CONFIG, EVENTS, EVIDENCE, MODEL, Record
+from misstep.record.verified import Verified, certificates, other_start, unfinished
 from misstep.reference.checked import Checked, Refused
 from misstep.reference.evidence import Evidence
 from misstep.reference.log import checked_log
@@ -39,17 +39,27 @@ def verify_model_record(record: Record, *, jobs: int = 1) -> Verified:
         if question_digest(evidence.question) != environment.get("question_sha256"):
             found.problems.append("the evidence answers another question than the one that was asked")
         found.problems += [evidence.damage] if evidence.damage else []
+        found.problems += _of_the_options(evidence.question, record)
         found.notes += _question(evidence.question, record)
     try:
         found.problems += checked_log(record.store.lines(EVENTS), entries)
     except InputError as error:
         found.problems.append(str(error))
-    found.notes += changed_policy(record)
+    found.problems += other_start(record)
+    found.notes += [*unfinished(record), *changed_policy(record)]
     return found
 
 
 def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _of_the_options(question: Mapping[str, Any], record: Record) -> Iterator[str]:
+    """What the options ask for is what the evidence answers; None stands for what the model says."""
+    for name in ("radius", "horizon"):
+        asked = getattr(record.config(), name)
+        if asked is not None and asked != question[name]:
+            yield f"the evidence is about another {name} than {CONFIG}"
 
 
 def _question(question: Mapping[str, Any], record: Record) -> Iterator[str]:
@@ -61,7 +71,8 @@ def _question(question: Mapping[str, Any], record: Record) -> Iterator[str]:
     yield f"strategies with {radius} deviations from the policy; {horizon}"
     yield f"constants: {json.dumps(question['constants'])}; semantics: {json.dumps(question['semantics'])}"
     chosen = {None: "as the policy's file says", True: "on", False: "off"}[record.config().filter]
-    yield f"filter of applicable actions: {chosen}; SHA-256 of the model: {record.environment().get('model_sha256')}"
+    yield f"filter of applicable actions, by {CONFIG}: {chosen}"
+    yield f"SHA-256 of the model: {record.environment().get('model_sha256')}"
 
 
 def _evidence(record: Record) -> tuple[Evidence | None, str]:

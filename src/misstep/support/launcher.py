@@ -23,11 +23,11 @@ def main() -> None:
     report, folder = int(sys.argv[1]), sys.argv[2]
     try:
         os.mkdir(folder, 0o700)  # noqa: PTH102
-        os.chdir(folder)
     except OSError as error:
         os.write(report, str(error.errno).encode())
         return
     try:
+        os.chdir(folder)
         os.write(report, b"ready")
         if words := _words():
             _run(words, report)
@@ -60,7 +60,7 @@ def _run(words: list[str], report: int) -> None:
     """Runs the command to its end, and waits until misstep has seen what it left."""
     # Not a package here: misstep itself would take much longer to load than many a program runs.
     sys.path.append(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
-    from census import adopt_orphans, end_descendants  # type: ignore[import-not-found]
+    from census import adopt_orphans, die_with_parent, end_descendants  # type: ignore[import-not-found]
 
     adopt_orphans()
     readable, writable = os.pipe()
@@ -70,6 +70,7 @@ def _run(words: list[str], report: int) -> None:
     child = os.fork()
     if child == 0:
         os.close(report)
+        die_with_parent()  # where somebody kills the launcher
         _become(words[1:], int(words[0]))
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)  # only the command holds the pipe of its output now

@@ -62,6 +62,20 @@ def read_left(path: Path) -> str:
         return file.read(_MOST_BYTES).decode(errors="replace")
 
 
+def temporary_folder() -> Path:
+    """Where temporary files go, as `tempfile.gettempdir` has it, but without a look by writing a file there.
+
+    Whoever is killed in that moment leaves the file behind.
+    """
+    if tempfile.tempdir is not None:
+        return Path(os.fsdecode(tempfile.tempdir)).absolute()
+    named = [Path(value) for name in ("TMPDIR", "TEMP", "TMP") if (value := os.environ.get(name))]
+    for folder in (*named, Path("/tmp"), Path("/var/tmp")):
+        if folder.is_dir() and os.access(folder, os.W_OK | os.X_OK):
+            return folder.absolute()
+    return Path.cwd()
+
+
 class Scratch:
     """A directory for one program, which belongs to the launcher: however this process ends, both are gone then.
 
@@ -70,7 +84,7 @@ class Scratch:
     """
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.gettempdir()).absolute() / f"misstep-{secrets.token_hex(8)}"
+        self.folder = temporary_folder() / f"misstep-{secrets.token_hex(8)}"
 
     def __enter__(self) -> Self:
         launcher = str(Path(__file__).with_name("launcher.py"))
