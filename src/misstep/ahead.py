@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from misstep._core import Abstraction, Run, SearchResult, State
 from misstep.bound import Bound
@@ -34,6 +34,22 @@ _WINDOW = 8
 _LOOK_SECONDS = 0.05
 # Work that ended so has another result when it is done alone.
 _UNFINISHED = ("memory", "stopped")
+
+
+# How often a helper looks whether somebody else has left a place to it.
+_PLACE_SECONDS = 0.2
+
+
+class Places(Protocol):
+    """Room for helpers where several tests share the processors: a semaphore."""
+
+    def acquire(self, block: bool = True, timeout: float | None = None) -> bool:
+        """Takes a place; False where there was none for so long."""
+        ...
+
+    def release(self) -> None:
+        """Gives it back."""
+        ...
 
 
 class _InVain(Exception):
@@ -90,9 +106,13 @@ class Ahead:
         jobs: int,
         budget: Budget,
         faults: bool,
+        places: Places | None = None,
     ) -> None:
-        """`budget` is for the helpers and has a stop flag of its own; `panel` asks the oracles of `parts`."""
-        self.lab, self.panel, self.parts = lab, panel, parts
+        """`budget` is for the helpers and has a stop flag of its own; `panel` asks the oracles of `parts`.
+
+        Where there are `places`, helpers begin only when there is one for them.
+        """
+        self.lab, self.panel, self.parts, self.places = lab, panel, parts, places
         self.budget, self.faults, self.jobs = budget, faults, jobs
         self.used = 0
         """Results that were there before they were asked for."""
@@ -108,6 +128,8 @@ class Ahead:
         self._changed = threading.Condition()
         """Also guards the shelf."""
         self._is_closed = False
+        self._is_helped = threading.Event()
+        """Whether there is any place but that of the thread that tests."""
         self._threads: list[threading.Thread] = []
         _ = lab.prover  # it is made now: later two threads might make one each
 
@@ -170,6 +192,7 @@ class Ahead:
             self._coming.clear()
             self._shelf.clear()
             self._changed.notify_all()
+        self._is_helped.set()
         for thread in self._threads:
             thread.join()
         self._threads.clear()
@@ -242,9 +265,34 @@ class Ahead:
 
     def _start(self) -> None:
         for number in range(self.jobs):
-            thread = threading.Thread(target=_Helper(self).serve, name=f"ahead-{number}", daemon=True)
+            thread = threading.Thread(target=self._serve, args=(number,), name=f"ahead-{number}", daemon=True)
             thread.start()
             self._threads.append(thread)
+
+    def _serve(self, number: int) -> None:
+        """The life of a helper. Signals are for the thread that tests.
+
+        That thread has a place anyway and waits for helpers most of the time, so the first one needs none of
+        its own; it begins with the second one.
+        """
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+        if self.places is None:
+            _Helper(self).serve()
+        elif number == 0:
+            self._is_helped.wait()
+            _Helper(self).serve()
+        elif self._take_place(self.places):
+            self._is_helped.set()
+            try:
+                _Helper(self).serve()
+            finally:
+                self.places.release()
+
+    def _take_place(self, places: Places) -> bool:
+        while not self._is_closed:
+            if places.acquire(timeout=_PLACE_SECONDS):
+                return True
+        return False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -352,8 +400,7 @@ class _Helper:
         return part.bind(self.lab) if getattr(oracle, "works_ahead", False) else _Silent()
 
     def serve(self) -> None:
-        """The life of a helper. Signals are for the thread that tests."""
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+        """Does one thing after the other, as long as there are any."""
         while (coming := self.ahead.next()) is not None:
             try:
                 if isinstance(coming, _Coming):
