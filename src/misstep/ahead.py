@@ -30,6 +30,9 @@ from misstep.proof import Never, Prover, Surrounded
 T = TypeVar("T")
 # So many cases for each helper lie between the one that is tested and the last one that is played through.
 _WINDOW = 8
+# When a round has no more to do, helpers prepare these after it. What they need changes every second round, and
+# the one with the usual effort is the last one where the time has no end.
+_ROUNDS_AHEAD = (1, 2)
 # How often somebody who waits for a result looks whether that still makes sense.
 _LOOK_SECONDS = 0.05
 # Work that ended so has another result when it is done alone.
@@ -121,6 +124,8 @@ class Ahead:
         self._shelf: dict[Hashable, _Work] = {}
         self._coming: deque[_Coming] = deque()
         self._preparations: deque[_Preparation] = deque()
+        self._early: deque[_Preparation] = deque()
+        """For rounds that may come; nobody has to wait then."""
         self._places: dict[int, int] = {}
         """Of all cases that were expected in this round."""
         self._place, self._size = 0, 0
@@ -142,8 +147,10 @@ class Ahead:
         """Another round begins, with these cases; `bugs` are known to be bugs already."""
         with self._changed:
             self._preparations.clear()
+            self._early.clear()
             self._coming.clear()
-            self._shelf.clear()
+            # What belongs to no case holds in every round.
+            self._shelf = {key: work for key, work in self._shelf.items() if work.owner is None}
             self._places.clear()
             self._place = 0
         self.expect(cases, size=len(cases), bugs=bugs)
@@ -158,6 +165,12 @@ class Ahead:
             if not self._places:
                 things = sum(1 for _ in _preparations(self.panel.oracles))
                 self._preparations.extend(_Preparation(n, lab.round, lab.scale) for n in range(things))
+                self._early.extend(
+                    _Preparation(n, lab.round + more, lab.scale * 2**more)
+                    for more in _ROUNDS_AHEAD
+                    for n in range(things)
+                    if lab.scale * 2**more <= 1 or self.budget.seconds_left is not None
+                )
             for each in cases:
                 entry, run, case = (each.entry, each.run, each) if isinstance(each, Case) else (*each, None)
                 place = self._places[entry.id] = len(self._places)
@@ -189,6 +202,7 @@ class Ahead:
         with self._changed:
             self._is_closed = True
             self._preparations.clear()
+            self._early.clear()
             self._coming.clear()
             self._shelf.clear()
             self._changed.notify_all()
@@ -233,6 +247,9 @@ class Ahead:
                 is_near = self._coming and self._coming[0].place < self._place + _WINDOW * self.jobs
                 if is_near and not self._is_recalling:
                     return self._coming.popleft()
+                is_whole = len(self._places) == self._size and not self._coming
+                if is_whole and self._early and not self._is_recalling:
+                    return self._early.popleft()
                 self._changed.wait()
         return None
 
