@@ -9,6 +9,7 @@ that costs time, but never changes a result.
 
 import math
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
@@ -35,6 +36,9 @@ _WINDOW = 8
 _ROUNDS_AHEAD = (1, 2)
 # How often somebody who waits for a result looks whether that still makes sense.
 _LOOK_SECONDS = 0.05
+# A thread that comes back from native code waits up to so long for one that is at work in Python. The usual five
+# milliseconds are as long as many a search.
+_SWITCH_SECONDS = 0.0005
 # Work that ended so has another result when it is done alone.
 _UNFINISHED = ("memory", "stopped")
 
@@ -136,6 +140,7 @@ class Ahead:
         self._is_helped = threading.Event()
         """Whether there is any place but that of the thread that tests."""
         self._threads: list[threading.Thread] = []
+        self._switch_seconds = sys.getswitchinterval()
         _ = lab.prover  # it is made now: later two threads might make one each
 
     @property
@@ -209,6 +214,8 @@ class Ahead:
         self._is_helped.set()
         for thread in self._threads:
             thread.join()
+        if self._threads:
+            sys.setswitchinterval(self._switch_seconds)
         self._threads.clear()
 
     def take(self, key: Hashable, make: Callable[[], T], /, *, is_fixed: bool = False) -> T:
@@ -281,6 +288,8 @@ class Ahead:
             work.done.set()
 
     def _start(self) -> None:
+        self._switch_seconds = sys.getswitchinterval()
+        sys.setswitchinterval(min(self._switch_seconds, _SWITCH_SECONDS))
         for number in range(self.jobs):
             thread = threading.Thread(target=self._serve, args=(number,), name=f"ahead-{number}", daemon=True)
             thread.start()
