@@ -62,6 +62,7 @@ def measure_directory(
     """The same for several problems and the command, as users start it."""
     with tempfile.TemporaryDirectory(prefix="jobs-") as name:
         out = Path(name) / "out"
+        folder = folder.resolve()
         files = [str(folder / "problems" / f"{problem}.pddl") for problem in problems]
         words = ["--policy", f"asnet:{policy_in(folder)}", "--pool", str(pool), "--jobs", str(jobs)]
         command = [sys.executable, "-m", "misstep", "test", str(folder / "domain.pddl"), *files, *words]
@@ -83,7 +84,7 @@ def policy_in(folder: Path) -> Path:
 
 
 def compare(
-    name: str, test: Callable[[int], tuple[list[Any], float, str]], jobs: list[int], times: int
+    name: str, test: Callable[..., tuple[list[Any], float, str]], jobs: list[int], times: int
 ) -> None:
     """Runs a test with each number of jobs in turn, and prints a line for each."""
     walls: dict[int, float] = {}
@@ -91,7 +92,7 @@ def compare(
     found: list[list[Any]] = []
     for _ in range(times):
         for number in jobs:
-            records, wall, said[number] = test(number)
+            records, wall, said[number] = test(jobs=number)
             found.append(records)
             walls[number] = min(wall, walls.get(number, wall))
     is_same = all(each == found[0] for each in found)
@@ -116,16 +117,12 @@ def main() -> None:
     if options.directory:
         domain, problems = DIRECTORY
         test = partial(measure_directory, DATA / domain, problems, pool=options.pool)
-        compare(
-            f"{len(problems)} problems of {domain}", lambda number: test(jobs=number), jobs, options.times
-        )
+        compare(f"{len(problems)} problems of {domain}", test, jobs, options.times)
         return
     for domain, problem in TASKS.items():
         if options.only in f"{domain}/{problem}":
             one = partial(measure, DATA / domain, problem, pool=options.pool)
-            compare(
-                f"{domain}/{problem[-20:]}", lambda number, one=one: one(jobs=number), jobs, options.times
-            )
+            compare(f"{domain}/{problem[-20:]}", one, jobs, options.times)
 
 
 if __name__ == "__main__":
