@@ -9,12 +9,13 @@ that costs time, but never changes a result.
 
 import math
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from misstep._core import Abstraction, Run, SearchResult, State
 from misstep.bound import Bound
@@ -30,10 +31,32 @@ from misstep.proof import Never, Prover, Surrounded
 T = TypeVar("T")
 # So many cases for each helper lie between the one that is tested and the last one that is played through.
 _WINDOW = 8
+# When a round has no more to do, helpers prepare these after it. What they need changes every second round, and
+# the one with the usual effort is the last one where the time has no end.
+_ROUNDS_AHEAD = (1, 2)
 # How often somebody who waits for a result looks whether that still makes sense.
 _LOOK_SECONDS = 0.05
+# A thread that comes back from native code waits up to so long for one that is at work in Python. The usual five
+# milliseconds are as long as many a search.
+_SWITCH_SECONDS = 0.0005
 # Work that ended so has another result when it is done alone.
 _UNFINISHED = ("memory", "stopped")
+
+
+# How often a helper looks whether somebody else has left a place to it.
+_PLACE_SECONDS = 0.2
+
+
+class Places(Protocol):
+    """Room for helpers where several tests share the processors: a semaphore."""
+
+    def acquire(self, block: bool = True, timeout: float | None = None) -> bool:
+        """Takes a place; False where there was none for so long."""
+        ...
+
+    def release(self) -> None:
+        """Gives it back."""
+        ...
 
 
 class _InVain(Exception):
@@ -90,9 +113,13 @@ class Ahead:
         jobs: int,
         budget: Budget,
         faults: bool,
+        places: Places | None = None,
     ) -> None:
-        """`budget` is for the helpers and has a stop flag of its own; `panel` asks the oracles of `parts`."""
-        self.lab, self.panel, self.parts = lab, panel, parts
+        """`budget` is for the helpers and has a stop flag of its own; `panel` asks the oracles of `parts`.
+
+        Where there are `places`, helpers begin only when there is one for them.
+        """
+        self.lab, self.panel, self.parts, self.places = lab, panel, parts, places
         self.budget, self.faults, self.jobs = budget, faults, jobs
         self.used = 0
         """Results that were there before they were asked for."""
@@ -101,6 +128,8 @@ class Ahead:
         self._shelf: dict[Hashable, _Work] = {}
         self._coming: deque[_Coming] = deque()
         self._preparations: deque[_Preparation] = deque()
+        self._early: deque[_Preparation] = deque()
+        """For rounds that may come; nobody has to wait then."""
         self._places: dict[int, int] = {}
         """Of all cases that were expected in this round."""
         self._place, self._size = 0, 0
@@ -108,7 +137,10 @@ class Ahead:
         self._changed = threading.Condition()
         """Also guards the shelf."""
         self._is_closed = False
+        self._is_helped = threading.Event()
+        """Whether there is any place but that of the thread that tests."""
         self._threads: list[threading.Thread] = []
+        self._switch_seconds = sys.getswitchinterval()
         _ = lab.prover  # it is made now: later two threads might make one each
 
     @property
@@ -120,8 +152,10 @@ class Ahead:
         """Another round begins, with these cases; `bugs` are known to be bugs already."""
         with self._changed:
             self._preparations.clear()
+            self._early.clear()
             self._coming.clear()
-            self._shelf.clear()
+            # What belongs to no case holds in every round.
+            self._shelf = {key: work for key, work in self._shelf.items() if work.owner is None}
             self._places.clear()
             self._place = 0
         self.expect(cases, size=len(cases), bugs=bugs)
@@ -136,6 +170,12 @@ class Ahead:
             if not self._places:
                 things = sum(1 for _ in _preparations(self.panel.oracles))
                 self._preparations.extend(_Preparation(n, lab.round, lab.scale) for n in range(things))
+                self._early.extend(
+                    _Preparation(n, lab.round + more, lab.scale * 2**more)
+                    for more in _ROUNDS_AHEAD
+                    for n in range(things)
+                    if lab.scale * 2**more <= 1 or self.budget.seconds_left is not None
+                )
             for each in cases:
                 entry, run, case = (each.entry, each.run, each) if isinstance(each, Case) else (*each, None)
                 place = self._places[entry.id] = len(self._places)
@@ -167,11 +207,15 @@ class Ahead:
         with self._changed:
             self._is_closed = True
             self._preparations.clear()
+            self._early.clear()
             self._coming.clear()
             self._shelf.clear()
             self._changed.notify_all()
+        self._is_helped.set()
         for thread in self._threads:
             thread.join()
+        if self._threads:
+            sys.setswitchinterval(self._switch_seconds)
         self._threads.clear()
 
     def take(self, key: Hashable, make: Callable[[], T], /, *, is_fixed: bool = False) -> T:
@@ -210,6 +254,9 @@ class Ahead:
                 is_near = self._coming and self._coming[0].place < self._place + _WINDOW * self.jobs
                 if is_near and not self._is_recalling:
                     return self._coming.popleft()
+                is_whole = len(self._places) == self._size and not self._coming
+                if is_whole and self._early and not self._is_recalling:
+                    return self._early.popleft()
                 self._changed.wait()
         return None
 
@@ -241,10 +288,37 @@ class Ahead:
             work.done.set()
 
     def _start(self) -> None:
+        self._switch_seconds = sys.getswitchinterval()
+        sys.setswitchinterval(min(self._switch_seconds, _SWITCH_SECONDS))
         for number in range(self.jobs):
-            thread = threading.Thread(target=_Helper(self).serve, name=f"ahead-{number}", daemon=True)
+            thread = threading.Thread(target=self._serve, args=(number,), name=f"ahead-{number}", daemon=True)
             thread.start()
             self._threads.append(thread)
+
+    def _serve(self, number: int) -> None:
+        """The life of a helper. Signals are for the thread that tests.
+
+        That thread has a place anyway and waits for helpers most of the time, so the first one needs none of
+        its own; it begins with the second one.
+        """
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+        if self.places is None:
+            _Helper(self).serve()
+        elif number == 0:
+            self._is_helped.wait()
+            _Helper(self).serve()
+        elif self._take_place(self.places):
+            self._is_helped.set()
+            try:
+                _Helper(self).serve()
+            finally:
+                self.places.release()
+
+    def _take_place(self, places: Places) -> bool:
+        while not self._is_closed:
+            if places.acquire(timeout=_PLACE_SECONDS):
+                return True
+        return False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -352,8 +426,7 @@ class _Helper:
         return part.bind(self.lab) if getattr(oracle, "works_ahead", False) else _Silent()
 
     def serve(self) -> None:
-        """The life of a helper. Signals are for the thread that tests."""
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+        """Does one thing after the other, as long as there are any."""
         while (coming := self.ahead.next()) is not None:
             try:
                 if isinstance(coming, _Coming):

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from misstep import __version__
-from misstep.ahead import Ahead
+from misstep.ahead import Ahead, Places
 from misstep.bench import set_up
 from misstep.budget import Budget, StopFlag
 from misstep.config import Config
@@ -57,6 +57,8 @@ class Session:
     stop: StopFlag | None = None
     jobs: int = 1
     """Threads that work on coming cases of a task; the result is the same, whatever their number."""
+    places: Places | None = None
+    """Room for these threads, where several sessions share the processors."""
     progress_seconds: float | None = None
     """So often it is told how the test goes; None where nobody wants to know."""
     tally: Tally = field(default_factory=Tally)
@@ -388,7 +390,13 @@ class Session:
             spare = None if config.memory_mb is None else config.memory_mb / 2
             spending = Budget(seconds=budget.seconds_left, growth_mb=spare, stop=StopFlag())
             lab.helpers = subject.helpers = self._helpers = Ahead(
-                lab, subject.panel, bench.oracles, jobs=self.jobs, budget=spending, faults=config.faults
+                lab,
+                subject.panel,
+                bench.oracles,
+                jobs=self.jobs,
+                budget=spending,
+                faults=config.faults,
+                places=self.places,
             )
         return subject
 

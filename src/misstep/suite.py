@@ -32,17 +32,18 @@ class Suite:
     jobs: int = 1
     """How many problems are tested at the same time; the results are the same."""
     jobs_each: int = 1
-    """How many helpers each of them has."""
+    """How many helpers each of them has; where it is one, they help each other in the end."""
 
     def sessions(self) -> Iterator[Session]:
         """One session after the other, ready to run."""
-        for config, path in self._shares():
+        for _, config, path in self._shares():
             record, resume = open_record(path, is_free=self.out is None, resume=self.resume)
             yield Session(config, record=record, resume=resume, jobs=self.jobs_each)
 
     def all_jobs(self, corpus: Corpus | None = None) -> Iterator[Job]:
         """The same for workers; take one when it can begin, since that decides about its time."""
-        for number, (config, path) in enumerate(self._shares()):
+        is_sharing = self.jobs_each == 1
+        for number, config, path in self._shares():
             known = () if corpus is None else corpus.of(config.subject)
             yield Job(
                 number,
@@ -51,29 +52,50 @@ class Suite:
                 is_free=self.out is None,
                 resume=self.resume,
                 known=known,
-                jobs=self.jobs_each,
+                jobs=self.jobs if is_sharing else self.jobs_each,
+                is_sharing=is_sharing,
             )
 
-    def _shares(self) -> Iterator[tuple[Config, Path]]:
+    def _shares(self) -> Iterator[tuple[int, Config, Path]]:
         """Each problem with its share of the time that is left when its turn comes, and its record's place."""
         if self.out is None and self.resume:
             raise InputError("--resume goes on with a record; name it with --out")
         seconds = self.configs[0].seconds
         end = None if seconds is None else time.perf_counter() + seconds
-        for number, config in enumerate(self.configs):
+        for at, number in enumerate(self._order(is_timed=end is not None)):
+            config = self.configs[number]
             if end is not None:
                 left = max(0.0, end - time.perf_counter())
                 # Those that are not begun yet, and those that the other workers are busy with meanwhile.
-                others = len(self.configs) - number + min(number, self.jobs - 1)
+                others = len(self.configs) - at + min(at, self.jobs - 1)
                 share = left * min(self.jobs, others) / others
                 config = config.replace(
                     seconds=share if share >= _LEAST_SECONDS else min(left, _LEAST_SECONDS)
                 )
             stem = Path(config.subject).stem
             if self.out is None:
-                yield config, Path("runs") / stem
+                yield number, config, Path("runs") / stem
             else:
-                yield config, self.out / stem if len(self.configs) > 1 else self.out
+                yield number, config, self.out / stem if len(self.configs) > 1 else self.out
+
+    def _order(self, *, is_timed: bool) -> list[int]:
+        """The problems in the order in which they begin.
+
+        Side by side, what takes longest should begin first, and a long problem file says as much before
+        anything is known. Where the time is limited, the order decides who gets how much of it: it stays.
+        """
+        numbers = list(range(len(self.configs)))
+        if is_timed or self.jobs == 1:
+            return numbers
+        return sorted(numbers, key=lambda number: -_size(self.configs[number].problem))
+
+
+def _size(problem: Path | None) -> int:
+    """Of a file; one that is not there is told about by whoever reads it."""
+    try:
+        return 0 if problem is None else problem.stat().st_size
+    except OSError:
+        return 0
 
 
 def expand(config: Config, problems: list[Path]) -> list[Config]:

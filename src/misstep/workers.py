@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from multiprocessing.synchronize import Semaphore
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import NoReturn, Self
 
+from misstep.ahead import Places
 from misstep.config import Config
 from misstep.corpus import Asked, Known, ask_again
 from misstep.errors import MisstepError
@@ -43,6 +45,8 @@ class Job:
     """Bugs to be tried first."""
     jobs: int = 1
     """Threads that help with it."""
+    is_sharing: bool = False
+    """Whether they begin only when other workers have nothing more to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +76,24 @@ class Workers:
         self._most_jobs = most_jobs
         self._served: Counter[Connection] = Counter()
         self._context = multiprocessing.get_context("spawn")
+        self._places: Semaphore | None = None
+        """One for each worker that has nothing more to do; helpers of the others take them."""
         self._busy: dict[Connection, tuple[BaseProcess, Job]] = {}
         self._idle: list[tuple[Connection, BaseProcess]] = []
 
     def run(self, jobs: Iterator[Job]) -> Iterator[Told]:
         """Everything that is told, in the order in which it happens; a job is taken when it can begin."""
-        is_more = True
+        places = self._places = self._context.Semaphore(0)
+        is_more, left = True, 0
         while is_more or self._busy:
             while is_more and len(self._busy) < self._count:
                 if (job := next(jobs, None)) is None:
                     is_more = False
                 else:
                     self.begin(job)
+            while not is_more and left < self._count - len(self._busy):
+                places.release()
+                left += 1
             yield from self.hear()
 
     @property
@@ -141,7 +151,7 @@ class Workers:
 
     def _start(self) -> tuple[Connection, BaseProcess]:
         ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=_work, args=(theirs,), daemon=True)
+        process = self._context.Process(target=_work, args=(theirs, self._places), daemon=True)
         process.start()
         theirs.close()
         return ours, process
@@ -174,7 +184,7 @@ def _how_it_died(code: int | None) -> str:
     return f"the process that tested it {said}; its record can be continued with --resume"
 
 
-def _work(connection: Connection) -> None:
+def _work(connection: Connection, places: Places | None) -> None:
     """The life of a worker. Ctrl-C goes to the whole group; only the parent says when to end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _interrupt)
@@ -185,18 +195,18 @@ def _work(connection: Connection) -> None:
     with contextlib.suppress(KeyboardInterrupt, EOFError, BrokenPipeError):
         while True:
             job: Job = connection.recv()
-            connection.send(run_job(job, connection.send))
+            connection.send(run_job(job, connection.send, places=places if job.is_sharing else None))
 
 
-def run_job(job: Job, tell: Callable[[Told], None]) -> Told:
-    """Tests a problem; what is told at last says how it ended."""
+def run_job(job: Job, tell: Callable[[Told], None], *, places: Places | None = None) -> Told:
+    """Tests a problem; what is told at last says how it ended. Helpers wait for `places`, where there are any."""
     number = job.number
     try:
         record, resume = open_record(job.record, is_free=job.is_free, resume=job.resume)
     except MisstepError as error:
         return Told(number, is_done=True, error=str(error))
     tell(Told(number, path=record.path))
-    session = Session(job.config, record=record, resume=resume, jobs=job.jobs)
+    session = Session(job.config, record=record, resume=resume, jobs=job.jobs, places=places)
     try:
         if job.known:
             asked, session.task, session.config = ask_again(session.config, job.known)

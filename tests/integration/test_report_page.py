@@ -146,6 +146,25 @@ def luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
+def test_a_map_is_small_and_no_place_lies_on_another(browser: Browser, record: Path) -> None:
+    browser.open(record / "report.html")
+    overlaps = """(places => {
+        const sizes = [31, 87, 54, 70, 120, 40, 66, 95, 51, 88];
+        const made = sizes.map((size, at) => ({ name: String(at), x: Math.cos(at * at), y: Math.sin(at * at),
+            width: size + 40, height: size }));
+        const drawer = Object.create(Drawer.prototype), large = drawer.largestScale(made);
+        const across = Math.max(...made.map(a => a.x)) - Math.min(...made.map(a => a.x));
+        drawer.map(made);
+        const width = Math.max(...made.map(a => a.x + a.width));
+        let count = 0;
+        made.forEach((a, at) => made.slice(at + 1).forEach(b => {
+            if (a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height) count++;
+        }));
+        return [count, width < 0.8 * across * large];
+    })()"""
+    assert browser.run(overlaps) == [0, True]
+
+
 def test_headings_are_in_order(browser: Browser, record: Path) -> None:
     browser.open(record / "report.html")
     levels = browser.run(

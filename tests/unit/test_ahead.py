@@ -235,3 +235,46 @@ def test_a_helper_leaves_a_case_that_is_tested(shelf: Ahead) -> None:
     with pytest.raises(ahead._InVain):
         shelf.take_ahead("key", lambda: "in vain", place=0, owner=7)
     assert shelf.take_ahead("key", lambda: "for the next", place=1, owner=8) == "for the next"
+
+
+def test_helpers_wait_for_a_place() -> None:
+    places = threading.Semaphore(0)
+    session = session_of(COURIER, "zoo:courier", 2, pool=2)
+    session.places = places
+    subject = session.open_task(misstep.Budget())
+    helpers = subject.helpers
+    assert helpers is not None
+    served = threading.Semaphore(0)
+    wait = helpers.next
+
+    def noted() -> Any:
+        served.release()
+        return wait()
+
+    helpers.next = noted  # type: ignore[method-assign]
+    helpers.expect([], size=2)
+    assert not served.acquire(timeout=0.5)
+    places.release()
+    assert served.acquire(timeout=60) and served.acquire(timeout=60), "one place is enough for two"
+    helpers.close()
+    assert places.acquire(timeout=60), "it was given back"
+    assert are_none_left()
+
+
+def test_what_later_rounds_need_is_prepared_when_a_round_has_no_more_cases(shelf: Ahead) -> None:
+    made = set[tuple[int, float]]()
+    shelf._threads = [threading.current_thread()]  # nobody else begins
+    lab = shelf.lab
+    shelf.expect([], size=0)
+    while shelf._preparations or shelf._early:
+        thing = shelf.next()
+        assert isinstance(thing, ahead._Preparation)
+        made.add((thing.round, thing.scale))
+    assert made == {(0, lab.scale), (1, 2 * lab.scale), (2, 4 * lab.scale)}
+    assert shelf.take_ahead("large", lambda: "once", place=0, owner=None) == "once"
+    assert shelf.take_ahead("small", lambda: "once", place=0, owner=7) == "once"
+    lab.scale = 1.0  # the last round
+    shelf.expect_again([], bugs=())
+    assert not shelf._early
+    assert shelf.take("large", lambda: "twice") == "once"
+    assert shelf.take("small", lambda: "twice") == "twice"

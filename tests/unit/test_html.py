@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import misstep
 from misstep import InputError, PartError
 from misstep.drawing import Edge, Place, Role, Scene
 from misstep.drawings.rules import usual_scene
-from misstep.events import Finished, Judged, Started
+from misstep.events import Finished, Judged, Misstep, Started
 from misstep.judge import Verdict
 from misstep.loading import recorded_task
 from misstep.reports.comparison import compare
@@ -24,6 +25,7 @@ from misstep.reports.html.markup import element, safe_text, script_json
 from misstep.reports.html.page import make_page
 from misstep.reports.report import Report
 from misstep.reports.show import explain, headline
+from misstep.reports.summary import kinds
 from misstep.tally import Tally
 from tests.conftest import COURIER
 
@@ -107,6 +109,20 @@ def test_the_page_says_what_was_found(tmp_path: Path) -> None:
     assert report().write_html(tmp_path / "page.html").read_text(encoding="utf-8") == page
     with pytest.raises(InputError, match="choose another --out"):
         report().write_html(tmp_path / "absent" / "page.html")
+
+
+def test_the_page_begins_with_a_bug_that_is_well_explained() -> None:
+    found = report()
+    representatives = [kind.representative for kind in kinds(found.families)]
+    assert len(representatives) > 1
+    for told in representatives:  # the others have a wide window
+        tally = Tally()
+        for event in [*found.tally.judged.values(), found.finished]:
+            if isinstance(event, Judged) and event.verdict is Verdict.BUG:
+                until = 1 if event.id == told else 5
+                event = replace(event, fault=Misstep(step=0, until=until, action=None, better=None))
+            tally.add(event)
+        assert f'data-first="{told}"' in make_page([Report(found.record, tally=tally)])
 
 
 def test_several_tests_are_compared_first() -> None:

@@ -47,3 +47,18 @@ def test_a_directory_may_stand_in_the_configuration(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     config = Config(domain=tmp_path / "domain.pddl", problem=tmp_path, policy="heuristic:ff")
     assert [each.subject for each in expand(config, [])] == ["a.pddl", "b.pddl"]
+
+
+def test_long_problems_begin_first_where_several_are_tested_at_a_time(tmp_path: Path) -> None:
+    sizes = {"a": 10, "b": 30, "c": 20, "d": 30}
+    for name, size in sizes.items():
+        (tmp_path / f"{name}.pddl").write_text("x" * size)
+    files = [tmp_path / f"{name}.pddl" for name in (*sizes, "absent")]
+    config = Config(domain=tmp_path / "domain.pddl", policy="heuristic:ff")
+    made = list(Suite(expand(config, files), Path("out"), jobs=2).all_jobs())
+    assert [(job.number, job.record.name) for job in made] == [
+        (1, "b"), (3, "d"), (2, "c"), (0, "a"), (4, "absent"),
+    ]  # fmt: skip
+    assert [job.number for job in Suite(expand(config, files), Path("out")).all_jobs()] == [0, 1, 2, 3, 4]
+    timed = expand(config.replace(seconds=100.0), files)
+    assert [job.number for job in Suite(timed, Path("out"), jobs=2).all_jobs()] == [0, 1, 2, 3, 4]

@@ -8,13 +8,14 @@ from misstep.campaign.coordinator import Progress
 from misstep.campaign.database import FAILED, Row
 from misstep.campaign.groups import Group
 from misstep.explain.words import counted, percent
-from misstep.reports.text import harmless, padded, table, width_of
+from misstep.reports.text import harmless, padded, shorten, table, width_of
 from misstep.statistics import CONFIDENCE
 
 # A name that is cut shorter says nothing.
 _LEAST_NAME = 8
-# More kinds of failures are not read.
+# More kinds of failures are not read, nor longer ones.
 _MOST_REASONS = 5
+_LONGEST_REASON, _LONGEST_NAME = 1000, 100
 
 
 def duration(seconds: float) -> str:
@@ -110,7 +111,8 @@ def failure_lines(rows: Iterable[Row]) -> list[str]:
             reasons.setdefault(reason, []).append(row)
     ordered = sorted(reasons.items(), key=lambda item: -len(item[1]))
     lines = [
-        f"failed    {len(failed)} ({failed[0].task}, {failed[0].policy}): {reason}"
+        f"failed    {len(failed)} ({shorten(failed[0].task, _LONGEST_NAME)}, "
+        f"{shorten(failed[0].policy, _LONGEST_NAME)}): {shorten(reason, _LONGEST_REASON)}"
         for reason, failed in ordered[:_MOST_REASONS]
     ]
     if len(ordered) > _MOST_REASONS:

@@ -86,6 +86,11 @@ def _out_of_memory(finished: Finished, allowed_mb: float | None) -> bool:
     return allowed_mb is not None and finished.exit_code < 0
 
 
+# A line of the translator may hold a whole problem.
+_LONGEST_LINE = 300
+
+
 def _tail(output: str, *, lines: int = 12) -> str:
     kept = [line.replace("\t", "  ") for line in output.splitlines() if line.strip()]
+    kept = [line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]} ..." for line in kept]
     return "\n".join(f"  {line}" for line in kept[-lines:]) or "  (no output)"

@@ -2,6 +2,7 @@
 
 import csv
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,8 @@ def test_reasons_are_counted() -> None:
     lines = failure_lines(failed)
     assert lines[0] == "failed    3 (p, q): because"
     assert len(lines) == 2
+    (line,) = failure_lines([replace(failed[0], task=EVIL * 1000, reason=EVIL * 100_000)])
+    assert len(line) < 2000 and "\x1b" not in line
 
 
 @pytest.mark.parametrize("kind", ["rate", "time"])

@@ -1,5 +1,6 @@
 """The page: one HTML file with everything in it, made from records alone."""
 
+import math
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -141,11 +142,25 @@ def _worst(gap: float) -> str:
     return "goal never reached" if gap == float("inf") else cost_text(gap)
 
 
+def _first_bug(report: Report) -> int | None:
+    """The bug that the page begins with: one that stands for its kind, and of these the best explained.
+
+    Where the decision at fault is known, a reader sees at once what went wrong.
+    """
+    bugs = report.tally.bugs
+    found = [family.representative for family in kinds(report.families)]
+    faults = {event.id: event.fault for event in bugs}
+
+    def width(bug: int) -> float:
+        fault = faults.get(bug)
+        return math.inf if fault is None else (fault.until or fault.step + 1) - fault.step
+
+    return min(found, key=width) if found else bugs[0].id if bugs else None
+
+
 def _record(report: Report, number: int, *, opened: set[str], several: bool) -> Html:
     task, policy = _names(report)
-    families = kinds(report.families)
-    bugs = report.tally.bugs
-    first = families[0].representative if families else bugs[0].id if bugs else None
+    first = _first_bug(report)
     head = element("h2", f"{task} · {policy}") if several else element("h2", "What was found", class_="quiet")
     viewer = [
         element("h3", "Step by step", class_="quiet"),

@@ -171,6 +171,11 @@
           panel.picture, panel.legend, panel.remark);
         return panel;
       });
+      // Where drawings are too wide for their panels, both show the same part.
+      const [one, other] = this.panels.map((panel) => panel.picture);
+      for (const [moved, following] of [[one, other], [other, one]]) {
+        moved.addEventListener("scroll", () => { following.scrollLeft = moved.scrollLeft; });
+      }
       this.rows = [];
       const body = html("tbody");
       const width = Math.max(...this.courses.map((course) => course.steps.length)) + 1;

@@ -4,7 +4,7 @@
 const Drawer = (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const LETTER = 6.3, LINE = 14, PAD = 6, GAP = 8, WIDEST = 520, LABEL = 18;
-  const KINDS = 6, FILLED_MARKS = 2, WANTED = "○", MOST_MEASURED = 300;
+  const KINDS = 6, FILLED_MARKS = 2, WANTED = "○", MOST_MEASURED = 300, ROOM = 3 * GAP, MOST_ROUNDS = 300;
 
   function svg(name, attributes, ...children) {
     const node = document.createElementNS(SVG, name);
@@ -228,16 +228,48 @@ const Drawer = (() => {
     map(places) {
       const across = Math.max(...places.map((place) => place.x)), down = Math.max(...places.map((place) => place.y));
       if (innerWidth < 720 && across > down) for (const place of places) [place.x, place.y] = [place.y, place.x];
-      let scale = 40;
-      places.forEach((a, at) => places.slice(at + 1).forEach((b) => {
-        const across = ((a.width + b.width) / 2 + 3 * GAP) / Math.max(Math.abs(a.x - b.x), 1e-3);
-        const down = ((a.height + b.height) / 2 + 3 * GAP) / Math.max(Math.abs(a.y - b.y), 1e-3);
-        scale = Math.max(scale, Math.min(across, down));
-      }));
-      for (const place of places) Object.assign(place, { x: place.x * scale - place.width / 2,
-        y: place.y * scale - place.height / 2 });
+      const area = places.reduce((sum, place) => sum + (place.width + ROOM) * (place.height + ROOM), 0);
+      const scale = Math.max(40, Math.sqrt((1.5 * area) / Math.max(across * down, 1)));
+      const small = places.map((place) => ({ ...place, x: place.x * scale, y: place.y * scale }));
+      const large = this.largestScale(places);
+      const isApart = scale < large && this.pushApart(small);
+      places.forEach((place, at) => {
+        const [x, y] = isApart ? [small[at].x, small[at].y] : [place.x * large, place.y * large];
+        Object.assign(place, { x: x - place.width / 2, y: y - place.height / 2 });
+      });
       const left = Math.min(...places.map((place) => place.x)), top = Math.min(...places.map((place) => place.y));
       for (const place of places) Object.assign(place, { x: place.x - left, y: place.y - top });
+    }
+
+    // At this scale no place lies on another one, without moving any of them.
+    largestScale(places) {
+      let scale = 40;
+      places.forEach((a, at) => places.slice(at + 1).forEach((b) => {
+        const across = ((a.width + b.width) / 2 + ROOM) / Math.max(Math.abs(a.x - b.x), 1e-3);
+        const down = ((a.height + b.height) / 2 + ROOM) / Math.max(Math.abs(a.y - b.y), 1e-3);
+        scale = Math.max(scale, Math.min(across, down));
+      }));
+      return scale;
+    }
+
+    // Moves places that lie on each other apart, each as little as possible, so that the whole map fits on a
+    // screen; whether that worked.
+    pushApart(places) {
+      for (let round = 0; round < MOST_ROUNDS; round++) {
+        let isApart = true;
+        places.forEach((a, at) => places.slice(at + 1).forEach((b) => {
+          const across = (a.width + b.width) / 2 + ROOM - Math.abs(a.x - b.x);
+          const down = (a.height + b.height) / 2 + ROOM - Math.abs(a.y - b.y);
+          if (across < 0.5 || down < 0.5) return;
+          isApart = false;
+          const axis = across < down ? "x" : "y";
+          const by = (Math.min(across, down) / 2) * (a[axis] <= b[axis] ? 1 : -1);
+          a[axis] -= by;
+          b[axis] += by;
+        }));
+        if (isApart) return true;
+      }
+      return false;
     }
 
     column(places) {
