@@ -14,7 +14,7 @@ from misstep.campaign.cost import Costs
 from misstep.campaign.database import NAME, Database, Waiting
 from misstep.campaign.engine import Assignment, Ended, Engine
 from misstep.campaign.job import Digests, job_id
-from misstep.campaign.plan import Limits, Plan
+from misstep.campaign.plan import Limits, Planned
 from misstep.campaign.result import result_in
 from misstep.config import Config
 from misstep.errors import InputError
@@ -42,7 +42,7 @@ class Progress:
 class Coordinator:
     """Runs what is left of a campaign. Running it again goes on, and does nothing where all is done."""
 
-    plan: Plan
+    plan: Planned
     database: Database
     retry: bool = False
     """Whether failed jobs are tried again."""

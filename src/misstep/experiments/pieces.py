@@ -1,0 +1,64 @@
+"""Pieces of work that are done once, side by side, and never mixed with those of another plan."""
+
+import json
+import multiprocessing
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any, TypeVar
+
+from misstep.errors import InputError
+from misstep.record.store import write_whole
+
+Tell = Callable[[str], None]
+Piece = TypeVar("Piece")
+
+
+def bind_plan(file: Path, about: Mapping[str, Any]) -> None:
+    """Remembers what is done there; InputError where it was something else."""
+    text = json.dumps(about, indent=1) + "\n"
+    if not file.is_file():
+        write_whole(file, text)
+    elif file.read_text(encoding="utf-8") != text:
+        raise InputError(
+            f"{file}: there are results of another plan or other instances; choose another --out, or the same options"
+        )
+
+
+def run_pieces(
+    pieces: Sequence[tuple[Path, Piece]],
+    work: Callable[[Piece], str | None],
+    *,
+    jobs: int,
+    tell: Tell,
+    where: Path,
+) -> list[str]:
+    """Does the pieces whose files are not there yet; the reasons of those that could not be done.
+
+    `work` runs in processes of its own where there are several jobs, so it has to pickle.
+    """
+    left = [piece for file, piece in pieces if not file.is_file()]
+    if len(left) < len(pieces):
+        tell(f"{len(pieces) - len(left)} of {len(pieces)} pieces of work are done already")
+    if jobs == 1 or len(left) < 2:
+        return [reason for piece in left if (reason := work(piece)) is not None]
+    failed: list[str] = []
+    # Fresh processes: a fork of one that has threads may hang.
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        waiting = [pool.submit(work, piece) for piece in left]
+        for count, done in enumerate(as_completed(waiting), start=len(pieces) - len(left) + 1):
+            try:
+                reason = done.result()
+            except BrokenProcessPool:
+                pool.shutdown(cancel_futures=True)
+                raise InputError(
+                    f"{where}: a process of the experiments died, perhaps for want of memory; the same command "
+                    "goes on, with fewer --jobs or less --memory-mb"
+                ) from None
+            except KeyboardInterrupt:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+            failed += [] if reason is None else [reason]
+            tell(f"{count} of {len(pieces)} pieces of work are done")
+    return failed
