@@ -71,6 +71,6 @@ def reproduce(
     if json:
         emit_json(outcome.as_json())
         return ExitCode.NOTHING_FOUND
-    say_plain((out / "table.md").read_text(encoding="utf-8"))
+    say_plain(*(out / "table.md").read_text(encoding="utf-8").splitlines())
     say(f"tables, figures and run directories are in {out}")
     return ExitCode.NOTHING_FOUND

@@ -22,10 +22,10 @@ _PIECES = len(FUZZERS) + 2 * len(DECIDERS)
 _UNLIMITED = "∞-tarjan"
 
 
-def plan_of(order: Order) -> Plan:
+def plan_of(order: Order, names: Sequence[str] = tuple(BUNDLED)) -> Plan:
     """What the time allows; the paper has 1000 runs, 1000 states and 30 minutes a state."""
     printed = published("safety")["setting"]
-    each = CORES * order.seconds * (1 - _TESTS_SHARE) / (len(BUNDLED) * _PIECES)
+    each = CORES * order.seconds * (1 - _TESTS_SHARE) / (len(names) * _PIECES)
     states = max(3, min(printed["states"], round(4 * each)))
     return Plan(
         runs=max(20, min(printed["runs"], round(60 * each))),
@@ -36,12 +36,12 @@ def plan_of(order: Order) -> Plan:
     )
 
 
-def reproduce_safety(order: Order) -> Outcome:
+def reproduce_safety(order: Order, names: Sequence[str] = tuple(BUNDLED)) -> Outcome:
     """Fuzzers, deciders and fault analyses; and a test of every benchmark, with its certificates."""
-    plan, told = plan_of(order), published("safety")
+    plan, told = plan_of(order, names), published("safety")
     order.out.mkdir(parents=True, exist_ok=True)
-    [found] = run_stages(order, [lambda _: test_cells(order, plan)])
-    run_experiments(order.out, plan, bundled_instances([]), jobs=order.jobs, tell=order.tell)
+    [found] = run_stages(order, [lambda _: test_cells(order, plan, names)])
+    run_experiments(order.out, plan, bundled_instances(names), jobs=order.jobs, tell=order.tell)
     results = json.loads((order.out / RESULTS).read_text(encoding="utf-8"))
     lines = [
         f"`misstep reproduce {order.name} --seconds {order.seconds:g} --seed {order.seed}`; our benchmarks after the "
@@ -56,12 +56,12 @@ def reproduce_safety(order: Order) -> Outcome:
     )
 
 
-def test_cells(order: Order, plan: Plan) -> list[Cell]:
+def test_cells(order: Order, plan: Plan, names: Sequence[str]) -> list[Cell]:
     """A test of every benchmark; the models are written to files first."""
-    seconds = max(2.0, CORES * order.seconds * _TESTS_SHARE / len(BUNDLED))
+    seconds = max(2.0, CORES * order.seconds * _TESTS_SHARE / len(names))
     folder = order.out / "models"
     folder.mkdir(parents=True, exist_ok=True)
-    return [_test_cell(name, folder, order, plan, seconds) for name in BUNDLED]
+    return [_test_cell(name, folder, order, plan, seconds) for name in names]
 
 
 def _test_cell(name: str, folder: Path, order: Order, plan: Plan, seconds: float) -> Cell:
@@ -83,7 +83,7 @@ def tables_of(
     results: Mapping[str, Sequence[Mapping[str, Any]]], found: Sequence[Found], *, printed: float
 ) -> list[Table]:
     """Unsafe runs by fuzzer, decided states by decider, faults; and the tests' counts."""
-    names = list(BUNDLED)
+    names = list(dict.fromkeys(row["bench"] for row in results["fuzzing"]))
     fuzzing = {
         name: {
             row["by"]: percent(row["unsafe"], row["runs"])

@@ -117,20 +117,22 @@ def run_stages(order: Order, stages: Sequence[Stage]) -> Iterator[list[Found]]:
         bind(order)
         engine: Engine = LocalEngine(order.jobs)
         try:
-            planned: dict[str, tuple[Cell, CampaignJob]] = {}
-            found: dict[str, Found] = {}
+            planned: dict[str, CampaignJob] = {}
+            found: dict[Cell, Found] = {}
             for turn, stage in enumerate(stages):
+                cells: dict[Cell, str] = {}
                 for cell in stage(list(found.values())):
                     job = _job(cell, turn, digests)
-                    planned.setdefault(job.id, (cell, job))
-                campaign = _Campaign(order.out / PLAN, order.out, [job for _, job in planned.values()])
+                    planned.setdefault(job.id, job)  # the same test may serve several numbers
+                    cells[cell] = job.id
+                campaign = _Campaign(order.out / PLAN, order.out, list(planned.values()))
                 coordinator = Coordinator(campaign, database, tell=_teller(order, turn, len(stages)))
                 if planned:
                     coordinator.prepare()
                     coordinator.run(engine)
-                for id, (cell, _) in planned.items():
-                    if id not in found:
-                        found[id] = _found(cell, record_path(order.out, id))
+                for cell, id in cells.items():
+                    if cell not in found:
+                        found[cell] = _found(cell, record_path(order.out, id))
                 yield list(found.values())
         finally:
             engine.close()
@@ -151,8 +153,7 @@ def _teller(order: Order, turn: int, stages: int) -> Callable[[Progress], None]:
 
 def _job(cell: Cell, turn: int, digests: Digests) -> CampaignJob:
     task = f"{cell.row}/{cell.task}"
-    named = f"{task}: {cell.column}"
-    id = job_id(cell.config, task=named, policy=cell.policy, digests=digests)
+    id = job_id(cell.config, task=task, policy=cell.policy, digests=digests)
     subject = cell.config.problem or cell.config.model
     size = 0 if subject is None else subject.stat().st_size
     return CampaignJob(id, task, cell.policy, cell.column, cell.config.seed, turn, size, cell.config)
