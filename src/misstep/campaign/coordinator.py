@@ -18,6 +18,7 @@ from misstep.campaign.plan import Limits, Planned
 from misstep.campaign.result import result_in
 from misstep.config import Config
 from misstep.errors import InputError
+from misstep.record.record import OF_CAMPAIGN
 
 LOCK = "campaign.lock"
 """The file that the only coordinator holds."""
@@ -164,7 +165,7 @@ class Coordinator:
 
 def record_path(out: Path, id: str) -> Path:
     """The directory of a job's record; no directory has more than a share of all."""
-    return out / "records" / id[:2] / id[:16]
+    return out / OF_CAMPAIGN / id[:2] / id[:16]
 
 
 def limits_of(limits: Limits, config: Config) -> Limits:

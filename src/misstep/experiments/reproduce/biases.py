@@ -22,6 +22,9 @@ ALL = (
     "loopiness",
     "loopiness:star",
 )
+_SEARCHING = "surface:star"
+"""Each of its weights takes two searches by A* with LM-cut, which may take minutes: they get less effort."""
+_FEWEST_EXPANSIONS, _EXPANSIONS_A_SECOND = 200, 100
 _SETS = {"practical": PRACTICAL, "all": ALL}
 _TITLES = {"practical": "Oracle coverage, practical biases", "all": "Oracle coverage, all biases"}
 
@@ -53,13 +56,21 @@ def _stages(tested: Sequence[Subject], scale: Scale, order: Order) -> list[Stage
             for subject in tested:
                 for problem in subject.chosen(scale.tasks)[at : at + 1]:
                     for bias in ALL:
-                        options = {"pool": scale.pool, "bias": bias, "seconds": scale.seconds}
+                        options = _options(bias, scale)
                         made.append(cell_of(subject, problem, bias, order=order, **options))
             return made
 
         return cells
 
     return [stage(at) for at in range(scale.tasks)]
+
+
+def _options(bias: str, scale: Scale) -> dict[str, object]:
+    options: dict[str, object] = {"pool": scale.pool, "bias": bias, "seconds": scale.seconds}
+    if bias == _SEARCHING:
+        expansions = max(_FEWEST_EXPANSIONS, int(_EXPANSIONS_A_SECOND * scale.seconds))
+        options["fuzzer"] = f"refined:max_star_expansions={expansions}"
+    return options
 
 
 def tables_of(rows: Mapping[str, Mapping[str, Any]], found: Iterable[Found]) -> list[Table]:

@@ -23,6 +23,7 @@ from misstep.tally import Tally
 PLAN = "reproduce.json"
 _TRIES = 3
 _MEMORY_MB = 4000
+_NOT_COUNTED = ("seconds", "memory", "interrupted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,10 @@ class Found:
 
     @property
     def is_cut(self) -> bool:
-        """Whether a limit ended it early."""
-        return self.finished is None or bool(self.finished.limits_hit)
+        """Whether a limit that is not counted, such as time, cut something short."""
+        return self.finished is None or any(
+            limit.rpartition(": ")[2] in _NOT_COUNTED for limit in self.finished.limits_hit
+        )
 
     @property
     def pool(self) -> Path:
