@@ -119,7 +119,10 @@ def _markdown(table: Table) -> Iterator[str]:
         given = [values.get(column, Value()) for column in columns]
         if any(value.published is not None for value in given):
             yield _line(row, "paper", *(_number(value.published, table.digits) for value in given))
-        yield _line(row, "ours", *(_ours(value, table.digits) for value in given))
+        is_tested = any(value.ours is not None for value in given)
+        yield _line(
+            row, "ours" if is_tested else "not tested", *(_ours(value, table.digits) for value in given)
+        )
         if any(value.low is not None for value in given):
             yield _line("", "95 %", *(_bounds(value) for value in given))
 
