@@ -167,7 +167,8 @@ def test_biases_are_compared_on_the_same_number_of_states() -> None:
     rows = {"ASNets Gripper": published("biases")["rows"]["ASNets Gripper"]}
     tests = [found("ASNets Gripper", "one", bias, "bbcc") for bias in biases.PRACTICAL[:-1]]
     tests += [found("ASNets Gripper", "one", "loopiness", "qb", cut=True)]
-    practical, everything, trend = biases.tables_of(rows, tests)
+    practical, everything, trend, unknown = biases.tables_of(rows, tests)
+    assert unknown.rows["ASNets Gripper"]["none"].ours == 0.0
     row = practical.rows["ASNets Gripper"]
     assert (row["tasks"].ours, row["states"].ours) == (1, 2)
     assert all(row[bias].ours == 100.0 for bias in biases.PRACTICAL)
@@ -193,6 +194,7 @@ def test_recall_is_that_on_the_states_that_all_oracles_met() -> None:
     assert row["A*"].ours == row["EHC"].ours == pytest.approx(100 / 3)
     assert row[oracles.BEST].ours == row[oracles.DEFAULT].ours == pytest.approx(200 / 3)
     assert row["A*"].published == 83.8
+    assert (row["cleared"].ours, row["unknown"].ours) == (pytest.approx(100 / 3), 0.0)
 
 
 def test_parts_of_the_framework_count_the_right_states(

@@ -35,23 +35,27 @@ def bundled_instances(names: Sequence[str]) -> list[Instance]:
 
 
 def run_experiments(
-    out: Path, plan: Plan, instances: Sequence[Instance], *, jobs: int = 1, tell: Tell | None = None
+    out: Path,
+    plan: Plan,
+    instances: Sequence[Instance],
+    *,
+    jobs: int = 1,
+    tell: Tell = lambda text: None,
+    progress: Tell = lambda text: None,
 ) -> dict[str, Any]:
     """All three, with `results.json`, the figures, and what was found as answer.
 
     Each unit of work has a file of its own, so the same call continues what was stopped; InputError where the
     files are of another plan.
     """
-    tell = tell or (lambda text: None)
     units = out / UNITS
     units.mkdir(parents=True, exist_ok=True)
     bind_plan(out / PLAN, plan_digest(plan, list(instances)))
     work = partial(run_unit, plan=plan, out=units)
 
     def run_all(parts: Sequence[Unit]) -> list[str]:
-        return run_pieces(
-            [(units / unit.file, unit) for unit in parts], work, jobs=jobs, tell=tell, where=units
-        )
+        pieces = [(units / unit.file, unit) for unit in parts]
+        return run_pieces(pieces, work, jobs=jobs, where=units, tell=tell, progress=progress)
 
     failed = run_all([Unit("fuzzing", i, *part) for i in instances for part in FUZZERS])
     ready = [i for i in instances if (units / source_file(i)).is_file()]

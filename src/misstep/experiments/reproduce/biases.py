@@ -90,7 +90,23 @@ def tables_of(rows: Mapping[str, Mapping[str, Any]], found: Iterable[Found]) -> 
         if values["none"].ours is not None
     }
     note = "In percentage points; above 0 where the bias leads to more bugs than no bias."
-    return [*tables, Table("Coverage beyond that without a bias", trend, (note,))]
+    settled = {row: _unknown(tests[row]) for row in rows if row in tests}
+    return [
+        *tables,
+        Table("Coverage beyond that without a bias", trend, (note,)),
+        Table("States that stay unknown, %", settled, ("All others are bugs, or are proven to be none.",)),
+    ]
+
+
+def _unknown(tests: Mapping[str, Mapping[str, Found]]) -> dict[str, Value]:
+    """Of all tested states; where there are few, coverage could hardly be higher."""
+    row = {}
+    for bias in PRACTICAL:
+        chosen = [by[bias] for by in tests.values() if bias in by]
+        events = [event for each in chosen for event in each.judged.values()]
+        unknown = sum(event.verdict is Verdict.UNKNOWN for event in events)
+        row[bias] = percent(unknown, len(events), is_cut=any(each.is_cut for each in chosen))
+    return row
 
 
 def _coverage(

@@ -28,6 +28,8 @@ ORACLES = {
 }
 BEST = "BestOf"
 COLUMNS = (*ORACLES, BEST, DEFAULT)
+CLEARED, UNKNOWN = "cleared", "unknown"
+"""What our usual oracle says of the others: proven to be no bugs, so that nobody could flag them; or nothing."""
 _FEWEST_STATES = 25
 """Printed: an oracle that met fewer states a task does not count. Ours: in proportion to the pool."""
 
@@ -105,7 +107,8 @@ def table_of(told: Mapping[str, Any], found: Iterable[Found]) -> Table:
     tests = by_task(found)
     rows = {row: _recall(printed, tests.get(row, {})) for row, printed in told["rows"].items()}
     notes = (
-        f"{BEST}: flagged by any of the published oracles. {DEFAULT}: our usual one, which does not count in {BEST}.",
+        f"{BEST}: flagged by any of the published oracles. {DEFAULT}: our usual one, which does not count in {BEST}. "
+        f"{CLEARED}: states that it proves to be no bugs, so that no oracle can flag them. {UNKNOWN}: the rest.",
         "An empty number of ours where an oracle met less than half of a pool, or of 25 states, on every task.",
     )
     return Table("Oracle recall, % of the joint pool", rows, notes)
@@ -115,9 +118,13 @@ def _recall(printed: Mapping[str, Any], tests: Mapping[str, Mapping[str, Found]]
     flagged = dict.fromkeys(COLUMNS, 0)
     met = dict.fromkeys(COLUMNS, 0)
     cut = dict.fromkeys(COLUMNS, False)
+    rest = {CLEARED: 0, UNKNOWN: 0}
     total = 0
     for by in tests.values():
         states, left_out = joint(by)
+        for id in states:
+            verdict = by[DEFAULT].judged[id].verdict.value
+            rest[verdict] = rest.get(verdict, 0) + 1
         total += len(states)
         bugs = {name: each.bugs() & set(states) for name, each in by.items() if name not in left_out}
         best = frozenset[int]().union(*(ids for name, ids in bugs.items() if name != DEFAULT))
@@ -131,7 +138,7 @@ def _recall(printed: Mapping[str, Any], tests: Mapping[str, Mapping[str, Found]]
     }
     for name in COLUMNS:
         row[name] = percent(flagged[name], met[name], printed=printed["recall"].get(name), is_cut=cut[name])
-    return row
+    return row | {name: percent(rest[name], total, is_cut=cut[DEFAULT]) for name in (CLEARED, UNKNOWN)}
 
 
 def figures_of(found: Iterable[Found]) -> dict[str, str]:

@@ -41,7 +41,7 @@ def reproduce_safety(order: Order, names: Sequence[str] = tuple(BUNDLED)) -> Out
     plan, told = plan_of(order, names), published("safety")
     order.out.mkdir(parents=True, exist_ok=True)
     [found] = run_stages(order, [lambda _: test_cells(order, plan, names)])
-    run_experiments(order.out, plan, bundled_instances(names), jobs=order.jobs, tell=order.tell)
+    run_experiments(order.out, plan, bundled_instances(names), jobs=order.jobs, progress=order.tell)
     results = json.loads((order.out / RESULTS).read_text(encoding="utf-8"))
     lines = [
         f"`misstep reproduce {order.name} --seconds {order.seconds:g} --seed {order.seed}`; our benchmarks after the "

@@ -49,7 +49,7 @@ def reproduce_training(order: Order) -> Outcome:
         [(folder / unit.file, unit) for unit in units],
         work,
         jobs=order.jobs,
-        tell=lambda text: order.tell(f"training · {text}"),
+        progress=lambda text: order.tell(f"training · {text}"),
         where=folder,
     )
     results = {
