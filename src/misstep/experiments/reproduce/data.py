@@ -1,9 +1,8 @@
 """What is tested: the papers' policies and tasks where they are at hand, else those that come with misstep."""
 
-import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -107,14 +106,8 @@ def _from_zoo(row: str, name: str, out: Path) -> Subject:
     return Subject(row, (folder / "domain.pddl").resolve(), problems, f"zoo:{name}", f"zoo:{name}")
 
 
-def by_size(found: Any) -> tuple[Path, ...]:
+def by_size(found: Iterable[Path]) -> tuple[Path, ...]:
     """Problems, the shortest file first."""
     return tuple(
         sorted((path.resolve() for path in found), key=lambda path: (path.stat().st_size, path.name))
     )
-
-
-def digest(paths: Sequence[Path]) -> str:
-    """Of the contents of files."""
-    sums = [hashlib.sha256(path.read_bytes()).hexdigest() for path in paths]
-    return hashlib.sha256("".join(sums).encode()).hexdigest()[:16]
