@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#888888", "#000000", "#dd8833")
+COLOURS = tuple(
+    "#4477aa #ee6677 #228833 #ccbb44 #66ccee #aa3377 #888888 #000000 #dd8833 #332288 #999933 #882255".split()
+)
 WIDTH, HEIGHT = 520, 340
 LEFT, RIGHT, TOP, BOTTOM = 58, 14, 30, 86
 
