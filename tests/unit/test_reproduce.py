@@ -19,6 +19,8 @@ from misstep.experiments.reproduce.table import Table, Value, difference, percen
 from misstep.experiments.reproduce.training_units import training_scale
 from misstep.formats.sas import with_goal
 from misstep.judge import Verdict
+from misstep.record.record import Record
+from misstep.session import Session
 from misstep.task import Task
 from tests.conftest import COURIER
 
@@ -225,6 +227,23 @@ def test_parts_of_the_framework_count_the_right_states(
     assert (novelty["qual off"].ours, novelty["quant off"].ours) == (20.0, 75.0)
     assert pairs["quant off"].ours == pytest.approx(100 / 3)
     assert areas["quant on"].published == 29.2
+
+
+def test_variety_is_that_of_the_session(tmp_path: Path) -> None:
+    """It is counted again from the record, by kind of bug; of all kinds together it must be what the test said."""
+    record = Record.create(tmp_path / "record")
+    config = Config(domain=COURIER[0], problem=COURIER[1], policy="zoo:courier", pool=40, faults=False)
+    session = Session(config, record=record)
+    list(session.events())
+    record.close()
+    ended = session.tally.finished
+    assert ended is not None
+    tested = Found(cells("pool")[0], tmp_path / "record", session.tally.judged, ended)
+    bugs, own, areas = framework.varied(tested, lambda event: event.verdict is Verdict.BUG)
+    assert bugs == ended.bugs > 0
+    assert own / bugs == ended.unique_fact_pairs
+    assert areas == ended.bug_regions
+    assert framework.varied(tested, lambda event: False) == (0, 0, 0)
 
 
 def test_training_counts_solved_tasks_and_compares_choices_on_shared_states() -> None:

@@ -118,13 +118,13 @@ def _trained(
     }
     best = max(solved, key=lambda file: sum(solved[file]))
     files = {name: each.candidate.file for name, each in chosen.choices.items()} | {"best": best}
-    start = {each.candidate.file for each in chosen.ranking if (each.candidate.epoch or 0) <= tree.start}
+    first = next((each for each in chosen.ranking if (each.candidate.epoch or 0) <= tree.start), None)
     return {
         "models": len(chosen.ranking),
         "is_cut": len(chosen.ranking) < tree.epochs + tree.inits,
         "chosen": files,
         "solved": {name: solved[file] for name, file in files.items()},
-        "start": max(sum(solved[file]) for file in start) if start else None,
+        "start": None if first is None else sum(solved[first.candidate.file]),
     }
 
 
