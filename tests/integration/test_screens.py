@@ -101,8 +101,8 @@ COMMANDS = [
     *"demo test run fuzz plan show report verify replay shrink diff dominance train serve doctor parts safety".split(),
     *("safety test", "safety decide", "safety generate", "safety experiments", "train mlp"),
     *("safety shield", "safety retrain", "safety serve"),
-    *("train asnet", "select", "retrain", "scale", "reproduce"),
-    *("campaign", "campaign status", "campaign table", "campaign plot", "campaign export"),
+    *("train asnet", "select", "retrain", "scale"),
+    *("campaign", "campaign status", "campaign table", "campaign plot", "campaign export", "reproduce"),
 ]
 SCREENS |= {f"help-{name.replace(' ', '-')}": (*name.split(), "--help") for name in COMMANDS}
 ENDS_WITH_ONE = ("campaign", "test", "test-quiet", "test-directory", "replay", "replay-bug", "replay-changed", "shrink",
