@@ -98,11 +98,12 @@ pool = 5
 seconds = 600
 """
 COMMANDS = [
+    "reproduce",
     *"demo test run fuzz plan show report verify replay shrink diff dominance train serve doctor parts safety".split(),
     *("safety test", "safety decide", "safety generate", "safety experiments", "train mlp"),
     *("safety shield", "safety retrain", "safety serve"),
     *("train asnet", "select", "retrain", "scale"),
-    *("campaign", "campaign status", "campaign table", "campaign plot", "campaign export", "reproduce"),
+    *("campaign", "campaign status", "campaign table", "campaign plot", "campaign export"),
 ]
 SCREENS |= {f"help-{name.replace(' ', '-')}": (*name.split(), "--help") for name in COMMANDS}
 ENDS_WITH_ONE = ("campaign", "test", "test-quiet", "test-directory", "replay", "replay-bug", "replay-changed", "shrink",
