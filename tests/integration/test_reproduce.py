@@ -12,7 +12,7 @@ import pytest
 from misstep.campaign.database import DONE, NAME, Database
 from misstep.experiments.reproduce.order import Order
 from misstep.experiments.reproduce.safety import reproduce_safety
-from misstep.generators.ours import Gripper
+from misstep.generators.ours import Ferry, Gripper
 from misstep.record.record import records_in
 from misstep.record.verify import verify_all
 from tests.integration.cli import command, misstep
@@ -107,6 +107,39 @@ def test_safety_experiments_and_tests_of_their_benchmarks(tmp_path: Path) -> Non
     [record] = records_in(tmp_path)
     assert verify_all(record).certificates
     assert not verify_all(record).invalid
+
+
+def test_training_in_four_ways(tmp_path: Path) -> None:
+    folder = tmp_path / "data" / "ipc23-learning" / "ferry"
+    for part, sizes in (("training", (1, 1, 1, 1)), ("testing", (1, 2))):
+        (folder / part / "easy").mkdir(parents=True)
+        for number, size in enumerate(sizes):
+            (folder / part / "easy" / f"p{number}.pddl").write_text(Ferry().problem(size, number))
+    (folder / "domain.pddl").write_text(Ferry().domain)
+    out = tmp_path / "out"
+    options = [
+        "reproduce",
+        "training",
+        "--seconds",
+        "20",
+        "--data",
+        tmp_path / "data",
+        "--out",
+        out,
+        "--jobs",
+        "1",
+    ]
+    found = misstep(*options, "--json", timeout=900)
+    assert found.code == 0, found.err
+    rows = {row["table"].partition(":")[0]: row for row in found.json["rows"] if row["row"] == "Ferry"}
+    assert rows["Online"]["ours"].keys() == {"start", "line", "line-pi-test", "tree", "tree-pi-test"}
+    assert all(0 <= solved <= 2 for solved in rows["Online"]["ours"].values())
+    assert rows["Online"]["published"]["line"] == 63.0
+    models = {path: path.stat().st_mtime_ns for path in out.rglob("*.asnet")}
+    before = tables(out)
+    assert misstep(*options, timeout=900).code == 0
+    assert tables(out) == before
+    assert {path: path.stat().st_mtime_ns for path in out.rglob("*.asnet")} == models
 
 
 def test_bad_data_is_named(tmp_path: Path) -> None:
