@@ -55,6 +55,9 @@ class Config:
         "quantitative", "`quantitative`: least cost; `qualitative`: reach the goal at all."
     )
     interleave: bool = option(False, "Test each state as soon as it is in the pool.")
+    extend: bool = option(
+        True, "With --seconds, ask oracles with more than the usual effort while there is time."
+    )
     gap: bool = option(False, "Go on with known bugs to prove larger gaps.")
     faults: bool = option(True, "Single out the decision at fault in every bug, by searches if need be.")
     unit_cost: bool = option(False, "Strip action costs before translation: every action costs 1.")
@@ -216,7 +219,7 @@ class Config:
 
 
 TASK_ONLY = frozenset(
-    "domain problem pool_file bias oracle objective interleave gap faults unit_cost recheck pool".split()
+    "domain problem pool_file bias oracle objective interleave extend gap faults unit_cost recheck pool".split()
 )
 """Options that only tests on classical tasks understand."""
 MODEL_ONLY = frozenset(

@@ -214,7 +214,7 @@ class Finished(Logged):
     extra: dict[str, Any] = field(default_factory=dict)
     """What only one kind of test can say."""
     seconds: dict[str, float] = field(default_factory=dict)
-    """`translate`, `fuzz`, `policy`, `oracle`, `total`."""
+    """`translate`, `fuzz`, `policy`, `oracle`, `total`; and `cpu`, of all processes and threads together."""
     at: float = 0.0
 
 

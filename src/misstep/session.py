@@ -63,6 +63,7 @@ class Session:
     """So often it is told how the test goes; None where nobody wants to know."""
     tally: Tally = field(default_factory=Tally)
     _begin: float = 0.0
+    _cpu: float = 0.0
     _translate_seconds: float = 0.0
     _about: dict[str, Any] = field(default_factory=dict)
     """What certificates say about their origin."""
@@ -79,7 +80,7 @@ class Session:
 
     def events(self) -> Iterator[Event]:
         """Runs the test; ends early where the budget is spent. The last event sums up."""
-        self._begin = time.perf_counter()
+        self._begin, self._cpu = time.perf_counter(), _cpu_seconds()
         config = self.config
         memory = config.memory_mb
         budget = Budget(seconds=config.seconds, memory_mb=memory, growth_mb=memory, stop=self.stop)
@@ -177,15 +178,15 @@ class Session:
     def _rounds(self, subject: Subject[Any], clock: Clock) -> Iterator[Event]:
         """Asks again about what is open, with twice the effort each time.
 
-        That ends with the usual effort; where the time is limited, when it is over. A test that goes on
-        repeats all rounds that it had before.
+        That ends with the usual effort; where the time is limited, when it is over, unless the configuration
+        says otherwise. A test that goes on repeats all rounds that it had before.
         """
         lab, panel, number = subject.lab, subject.panel, 0
         while self._open and not self._is_over(subject):
             # What a stopped test found out beyond the usual effort is looked at again.
-            is_extended = self.config.seconds is not None or len(self.record.answers) > 0
+            is_limited = self.config.seconds is not None or len(self.record.answers) > 0
             number += 1
-            if not panel.begin_round(number, is_extended=is_extended):
+            if not panel.begin_round(number, is_extended=is_limited and self.config.extend):
                 break
             cases = list(self._open.values())
             self._round_size = len(cases)
@@ -311,6 +312,7 @@ class Session:
             "policy": subject.meter.policy_seconds,
             "oracle": clock.oracle,
             "total": self._now(),
+            "cpu": _cpu_seconds() - self._cpu,
         }
         rounded = {name: round(value, 6) for name, value in seconds.items()}
         return Finished(
@@ -425,6 +427,11 @@ class Session:
         return Started(
             task=config.subject, policy=config.policy, seed=config.seed, oracles=oracles, kind=kind
         )
+
+
+def _cpu_seconds() -> float:
+    """What this process and the ended ones that it started have used."""
+    return sum(os.times()[:4])
 
 
 def _files(task: Task) -> dict[str, str]:

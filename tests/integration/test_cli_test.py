@@ -33,7 +33,7 @@ def test_the_result(ferry_run: tuple[Path, dict[str, Any]]) -> None:
     assert isinstance(bugs, dict)
     total = bugs["qualitative"] + bugs["quantitative"] + result["cleared"] + result["unknown"]
     assert total == result["tested"] == 30
-    assert set(result["seconds"]) == {"translate", "fuzz", "policy", "oracle", "total"}
+    assert set(result["seconds"]) == {"translate", "fuzz", "policy", "oracle", "total", "cpu"}
     assert {"config.toml", "env.json", "events.jsonl", "pool.jsonl", "bugs"} <= {
         p.name for p in out.iterdir()
     }

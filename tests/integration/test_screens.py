@@ -98,6 +98,7 @@ pool = 5
 seconds = 600
 """
 COMMANDS = [
+    "reproduce",
     *"demo test run fuzz plan show report verify replay shrink diff dominance train serve doctor parts safety".split(),
     *("safety test", "safety decide", "safety generate", "safety experiments", "train mlp"),
     *("safety shield", "safety retrain", "safety serve"),

@@ -82,6 +82,24 @@ def test_landmarks_alone_end_what_they_settle(task: Task) -> None:
     assert not {event.id for event in cleared} & set(asked) and asked
 
 
+def test_the_usual_effort_is_enough_where_somebody_says_so(task: Task) -> None:
+    """Time that is left is used, unless results are to be the same however much of it there is."""
+
+    def counts(**options: object) -> tuple[int, float]:
+        config = Config(
+            policy="zoo:courier", pool=6, oracle=("planner:astar:blind,effort=2e4",), faults=False
+        )
+        session = Session(config.replace(**options), task=task)
+        run(session)
+        assert session.tally.finished is not None
+        return session.tally.finished.unknown, session.tally.finished.effort
+
+    usual = counts()
+    assert usual[0] == 6
+    assert counts(seconds=600.0, extend=False) == usual
+    assert counts(seconds=600.0)[0] == 0
+
+
 def test_a_stop_flag_ends_it(task: Task) -> None:
     stop = StopFlag()
     session = Session(Config(policy="zoo:courier", pool=50), task=task, stop=stop)

@@ -14,10 +14,11 @@ from misstep.campaign.cost import Costs
 from misstep.campaign.database import NAME, Database, Waiting
 from misstep.campaign.engine import Assignment, Ended, Engine
 from misstep.campaign.job import Digests, job_id
-from misstep.campaign.plan import Limits, Plan
+from misstep.campaign.plan import Limits, Planned
 from misstep.campaign.result import result_in
 from misstep.config import Config
 from misstep.errors import InputError
+from misstep.record.record import OF_CAMPAIGN
 
 LOCK = "campaign.lock"
 """The file that the only coordinator holds."""
@@ -42,7 +43,7 @@ class Progress:
 class Coordinator:
     """Runs what is left of a campaign. Running it again goes on, and does nothing where all is done."""
 
-    plan: Plan
+    plan: Planned
     database: Database
     retry: bool = False
     """Whether failed jobs are tried again."""
@@ -164,7 +165,7 @@ class Coordinator:
 
 def record_path(out: Path, id: str) -> Path:
     """The directory of a job's record; no directory has more than a share of all."""
-    return out / "records" / id[:2] / id[:16]
+    return out / OF_CAMPAIGN / id[:2] / id[:16]
 
 
 def limits_of(limits: Limits, config: Config) -> Limits:

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from misstep.campaign.job import FILE_FIELDS, CampaignJob, Digests, job_id
 from misstep.campaign.names import label, policy_texts, task_files
@@ -35,6 +35,39 @@ class Limits:
 
     seconds: float | None = None
     memory_mb: int | None = None
+
+
+class Planned(Protocol):
+    """What a coordinator needs to know of a campaign: that of a file, or one that a program thought out."""
+
+    @property
+    def file(self) -> Path:
+        """Where people find out what is asked for."""
+        ...
+
+    @property
+    def out(self) -> Path:
+        """The directory of the database and the records."""
+        ...
+
+    @property
+    def tries(self) -> int:
+        """How often a job is begun at most."""
+        ...
+
+    @property
+    def limits(self) -> Limits:
+        """When a job is ended by force."""
+        ...
+
+    @property
+    def keeps_all_records(self) -> bool:
+        """Whether records of tests that found nothing are kept."""
+        ...
+
+    def jobs(self, digests: Digests | None = None) -> Iterator[CampaignJob]:
+        """All jobs, each once."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ app = App(
     result_action="return_value",
 )
 _GROUPS = {
-    "Test a policy": ("demo", "test", "safety", "campaign"),
+    "Test a policy": ("demo", "test", "safety", "campaign", "reproduce"),
     "Look at what was found": ("show", "report", "verify", "replay", "shrink", "diff"),
     "Make policies better": ("train", "select", "retrain", "scale"),
     "Use the pieces alone": ("run", "fuzz", "plan", "dominance", "serve"),

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#888888", "#000000", "#dd8833")
+COLOURS = tuple(
+    "#4477aa #ee6677 #228833 #ccbb44 #66ccee #aa3377 #888888 #000000 #dd8833 #332288 #999933 #882255".split()
+)
 WIDTH, HEIGHT = 520, 340
 LEFT, RIGHT, TOP, BOTTOM = 58, 14, 30, 86
 
@@ -104,12 +106,12 @@ def bars(
     return _svg(lines + _legend(names))
 
 
-def coverage(title: str, series: Mapping[str, Sequence[float]], count: int) -> str:
+def coverage(title: str, series: Mapping[str, Sequence[float]], count: int, *, what: str = "states") -> str:
     """The share of `count` states decided within t seconds; `series` holds the times of those that were."""
     times = [t for ts in series.values() for t in ts]
     x = Axis(1e-5, max([*times, 1e-4]) * 1.5, LEFT, WIDTH - RIGHT, True)
     y = Axis(0.0, 1.0, HEIGHT - BOTTOM, TOP)
-    lines = _frame(title, "seconds", f"share of {count} states", y, x)
+    lines = _frame(title, "seconds", f"share of {count} {what}", y, x)
     for i, ts in enumerate(series.values()):
         points = [f"{x(1e-5):.1f},{y(0):.1f}"]
         for k, t in enumerate(sorted(ts)):

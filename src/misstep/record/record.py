@@ -41,6 +41,8 @@ TASK, DOMAIN, PROBLEM, MODEL, CONFIG, ENVIRONMENT, EVENTS, POOL, ANSWERS, BUGS, 
     "cleared.jsonl",
     "evidence.jsonl",
 )
+OF_CAMPAIGN = "records"
+"""Where the records of a campaign are, each in a directory of a directory."""
 FORMAT = 2
 """Of records and certificates. Other numbers are refused, since nobody can know what they mean."""
 
@@ -316,12 +318,13 @@ def open_record(path: Path, *, is_free: bool, resume: bool) -> tuple[Record, boo
 
 
 def records_in(folder: Path) -> list[Path]:
-    """The record itself, or those in it where several tasks were tested."""
+    """The record itself, or those in it where several tasks were tested, or those of a campaign."""
     if not folder.is_dir():
         raise InputError(f"{folder}: no such record")
     if (folder / EVENTS).is_file():
         return [folder]
-    inside = sorted(path.parent for path in folder.glob(f"*/{EVENTS}"))
+    found = [*folder.glob(f"*/{EVENTS}"), *folder.glob(f"{OF_CAMPAIGN}/*/*/{EVENTS}")]
+    inside = sorted(path.parent for path in found)
     if not inside:
         raise InputError(f"{folder}: no record (there is no {EVENTS} in it)")
     return inside

@@ -1,0 +1,1 @@
+"""The published experiments, each by one call: tables and figures of ours beside the printed ones."""

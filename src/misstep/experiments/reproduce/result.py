@@ -1,0 +1,73 @@
+"""What a reproduction writes, the same for every paper."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from misstep.experiments.reproduce.order import Order, Scale
+from misstep.experiments.reproduce.stages import Found
+from misstep.experiments.reproduce.table import CUT, Table, Value, as_json, write_tables
+from misstep.record.store import write_whole
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Where the tables are, and what they say."""
+
+    out: Path
+    rows: list[dict[str, Any]]
+
+    def as_json(self) -> dict[str, Any]:
+        """As INTERFACE.md says."""
+        return {"rows": self.rows, "out": str(self.out)}
+
+
+def about(order: Order, scale: Scale) -> list[str]:
+    """What stands above the tables."""
+    source = "the papers' policies and tasks" if order.data else "bundled policies, generated tasks"
+    return [
+        f"`misstep reproduce {order.name} --seconds {order.seconds:g} --seed {order.seed}`, {source}",
+        f"per domain up to {scale.tasks} tasks spread over all sizes, per task up to {scale.pool} states, "
+        f"per test at most {scale.seconds:g} s",
+        f"`{CUT}`: a limit of time ended some of the tests behind the number; without it, it is the same on every "
+        "machine",
+    ]
+
+
+def write_outcome(
+    order: Order,
+    title: str,
+    lines: Sequence[str],
+    tables: Sequence[Table],
+    figures: Mapping[str, str],
+    *,
+    times: Table | None = None,
+) -> Outcome:
+    """Writes tables and figures. Times stand in a file of their own: they are never the same twice."""
+    write_tables(order.out, title, lines, tables)
+    for name, text in figures.items():
+        write_whole(order.out / name, text)
+    if times is not None:
+        write_tables(order.out, f"{title}: times", lines, [times], name="times")
+    return Outcome(order.out, as_json(tables))
+
+
+def cpu_table(found: Iterable[Found], columns: Sequence[str]) -> Table:
+    """CPU seconds for one tested state, everything included: translation, network, fuzzing, oracles."""
+    spent: dict[str, dict[str, tuple[float, int]]] = {}
+    for each in found:
+        if each.finished is not None and each.judged:
+            row = spent.setdefault(each.cell.row, {})
+            seconds, states = row.get(each.cell.column, (0.0, 0))
+            used = each.finished.seconds.get("cpu", 0.0)
+            row[each.cell.column] = seconds + used, states + len(each.judged)
+    rows = {
+        row: {
+            column: Value(ours=by[column][0] / by[column][1], count=by[column][1])
+            for column in columns
+            if column in by
+        }
+        for row, by in spent.items()
+    }
+    return Table("CPU seconds per state", rows, digits=2)

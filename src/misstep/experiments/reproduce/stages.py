@@ -1,0 +1,171 @@
+"""Experiments as campaigns: stages of tests, each planned from what the ones before it found."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from misstep.campaign.coordinator import Coordinator, Progress, open_campaign, record_path
+from misstep.campaign.engine import Engine
+from misstep.campaign.job import CampaignJob, Digests, job_id
+from misstep.campaign.local import LocalEngine
+from misstep.campaign.plan import Limits
+from misstep.campaign.words import progress_words
+from misstep.config import Config
+from misstep.errors import MisstepError
+from misstep.events import Finished, Judged
+from misstep.experiments.pieces import bind_plan
+from misstep.experiments.reproduce.data import Subject
+from misstep.experiments.reproduce.order import Order
+from misstep.judge import Verdict
+from misstep.record.record import POOL, Record
+from misstep.tally import Tally
+
+PLAN = "reproduce.json"
+_TRIES = 3
+_MEMORY_MB = 4000
+_NOT_COUNTED = ("seconds", "memory", "interrupted")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A test for one number of a table: a row, one of its tasks, and what is tried there."""
+
+    row: str
+    task: str
+    column: str
+    policy: str
+    """As people read it."""
+    config: Config
+
+
+@dataclass(slots=True)
+class Found:
+    """What came of a test, as far as its record goes."""
+
+    cell: Cell
+    record: Path
+    judged: dict[int, Judged] = field(default_factory=dict)
+    """The last word on each state."""
+    finished: Finished | None = None
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether a limit that is not counted, such as time, cut something short."""
+        return self.finished is None or any(
+            limit.rpartition(": ")[2] in _NOT_COUNTED for limit in self.finished.limits_hit
+        )
+
+    @property
+    def pool(self) -> Path:
+        """The file with its states."""
+        return self.record / POOL
+
+    def first(self, count: int) -> list[Judged]:
+        """So many states, in the order of the pool."""
+        return [self.judged[id] for id in sorted(self.judged)[:count]]
+
+    def bugs(self) -> frozenset[int]:
+        """The states that were proven to be bugs."""
+        return frozenset(id for id, event in self.judged.items() if event.verdict is Verdict.BUG)
+
+
+def by_task(found: Iterable[Found]) -> dict[str, dict[str, dict[str, Found]]]:
+    """Tests by row, task and column."""
+    tests: dict[str, dict[str, dict[str, Found]]] = {}
+    for each in found:
+        tests.setdefault(each.cell.row, {}).setdefault(each.cell.task, {})[each.cell.column] = each
+    return tests
+
+
+Stage = Callable[[Sequence[Found]], list[Cell]]
+"""The tests that come next, from all that was found so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Campaign:
+    """What a coordinator needs to know."""
+
+    file: Path
+    out: Path
+    asked: Sequence[CampaignJob]
+    tries: int = _TRIES
+    limits: Limits = field(default_factory=Limits)
+    keeps_all_records: bool = True
+
+    def jobs(self, digests: Digests | None = None) -> Iterator[CampaignJob]:
+        """All of them."""
+        return iter(self.asked)
+
+
+def test_config(order: Order) -> Config:
+    """What all tests have in common: counted effort, and nothing that a table has no use for."""
+    return Config(seed=order.seed, extend=False, faults=False, memory_mb=_MEMORY_MB)
+
+
+def cell_of(subject: Subject, problem: Path, column: str, *, order: Order, **options: object) -> Cell:
+    """A test of a subject's policy on one of its tasks."""
+    config = test_config(order).replace(
+        domain=subject.domain, problem=problem, policy=subject.policy, **options
+    )
+    return Cell(subject.row, problem.stem, column, subject.label, config)
+
+
+def run_stages(order: Order, stages: Sequence[Stage]) -> Iterator[list[Found]]:
+    """Runs what is not done yet, stage by stage; after each, all that was found so far, in the order of the plan.
+
+    Stopped and called again, it goes on where it was. InputError where `out` is of another order.
+    """
+    digests = Digests()
+    with open_campaign(order.out) as database:
+        bind(order)
+        engine: Engine = LocalEngine(order.jobs)
+        try:
+            planned: dict[str, CampaignJob] = {}
+            found: dict[Cell, Found] = {}
+            for turn, stage in enumerate(stages):
+                cells: dict[Cell, str] = {}
+                for cell in stage(list(found.values())):
+                    job = _job(cell, turn, digests)
+                    planned.setdefault(job.id, job)  # the same test may serve several numbers
+                    cells[cell] = job.id
+                campaign = _Campaign(order.out / PLAN, order.out, list(planned.values()))
+                coordinator = Coordinator(campaign, database, tell=_teller(order, turn, len(stages)))
+                if planned:
+                    coordinator.prepare()
+                    coordinator.run(engine)
+                for cell, id in cells.items():
+                    if cell not in found:
+                        found[cell] = _found(cell, record_path(order.out, id))
+                yield list(found.values())
+        finally:
+            engine.close()
+
+
+def bind(order: Order) -> None:
+    """Remembers what is done in `out`, so that nothing else is mixed with it."""
+    about = {"name": order.name, "seconds": order.seconds, "seed": order.seed, "data": order.data is not None}
+    bind_plan(order.out / PLAN, about)
+
+
+def _teller(order: Order, turn: int, stages: int) -> Callable[[Progress], None]:
+    def tell(progress: Progress) -> None:
+        order.tell(f"stage {turn + 1} of {stages} · {progress_words(progress)}")
+
+    return tell
+
+
+def _job(cell: Cell, turn: int, digests: Digests) -> CampaignJob:
+    task = f"{cell.row}/{cell.task}"
+    id = job_id(cell.config, task=task, policy=cell.policy, digests=digests)
+    subject = cell.config.problem or cell.config.model
+    size = 0 if subject is None else subject.stat().st_size
+    return CampaignJob(id, task, cell.policy, cell.column, cell.config.seed, turn, size, cell.config)
+
+
+def _found(cell: Cell, record: Path) -> Found:
+    """What the record says; one that was never begun says nothing."""
+    try:
+        tally = Tally.added_up(Record.open(record).events())
+    except MisstepError:
+        return Found(cell, record)
+    return Found(cell, record, tally.judged, tally.finished)

@@ -1,0 +1,145 @@
+"""Tables of ours beside the printed ones, for people (Markdown) and for programs (CSV)."""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from misstep.record.store import write_whole
+from misstep.statistics import rate_bounds
+
+CUT = "*"
+"""After a number: a limit of time ended some of the tests behind it early."""
+_COLUMNS = ("table", "row", "column", "published", "ours", "low", "high", "count", "cut_off")
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One number of a table, as printed and as found."""
+
+    published: float | None = None
+    ours: float | None = None
+    low: float | None = None
+    """Exact 95 % bounds of a share, as if states were independent."""
+    high: float | None = None
+    count: int | None = None
+    """How many states, or tasks, it is a share of."""
+    is_cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table; the rows may have different columns, in the order of the first."""
+
+    name: str
+    rows: Mapping[str, Mapping[str, Value]]
+    notes: tuple[str, ...] = field(default=())
+    digits: int = 1
+
+
+def percent(bad: int, all_: int, *, printed: float | None = None, is_cut: bool = False) -> Value:
+    """A share in percent with its bounds; nothing of ours without states."""
+    if all_ == 0:
+        return Value(printed, count=0, is_cut=is_cut)
+    low, high = rate_bounds(bad, all_ - bad, 0)
+    return Value(printed, 100 * bad / all_, 100 * low, 100 * high, all_, is_cut)
+
+
+def difference(value: Value, base: Value) -> Value:
+    """How much more a number is than another one, printed and found."""
+
+    def minus(one: float | None, other: float | None) -> float | None:
+        return None if one is None or other is None else one - other
+
+    return Value(
+        minus(value.published, base.published),
+        minus(value.ours, base.ours),
+        count=value.count,
+        is_cut=value.is_cut or base.is_cut,
+    )
+
+
+def write_tables(
+    out: Path, title: str, about: Sequence[str], tables: Sequence[Table], *, name: str = "table"
+) -> None:
+    """Writes NAME.md and NAME.csv."""
+    lines = [f"# {title}", "", *(f"- {line}" for line in about)]
+    for table in tables:
+        lines += ["", f"## {table.name}", "", *_markdown(table), *(f"\n{note}" for note in table.notes)]
+    write_whole(out / f"{name}.md", "\n".join(lines) + "\n")
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for table in tables:
+        writer.writerows(_lines(table))
+    write_whole(out / f"{name}.csv", text.getvalue())
+
+
+def as_json(tables: Sequence[Table]) -> list[dict[str, Any]]:
+    """Every row of every table, printed numbers and ours."""
+    return [
+        {
+            "table": table.name,
+            "row": row,
+            "published": {column: value.published for column, value in values.items()},
+            "ours": {column: value.ours for column, value in values.items()},
+        }
+        for table in tables
+        for row, values in table.rows.items()
+    ]
+
+
+def _lines(table: Table) -> Iterator[dict[str, Any]]:
+    for row, values in table.rows.items():
+        for column, value in values.items():
+            yield {
+                "table": table.name,
+                "row": row,
+                "column": column,
+                "published": value.published,
+                "ours": _rounded(value.ours),
+                "low": _rounded(value.low),
+                "high": _rounded(value.high),
+                "count": value.count,
+                "cut_off": int(value.is_cut),
+            }
+
+
+def _rounded(number: float | None) -> float | None:
+    return None if number is None else round(number, 3)
+
+
+def _markdown(table: Table) -> Iterator[str]:
+    columns = list(dict.fromkeys(column for values in table.rows.values() for column in values))
+    yield _line("", "", *columns)
+    yield _line(*["---"] * (len(columns) + 2))
+    for row, values in table.rows.items():
+        given = [values.get(column, Value()) for column in columns]
+        if any(value.published is not None for value in given):
+            yield _line(row, "paper", *(_number(value.published, table.digits) for value in given))
+        is_tested = any(value.ours is not None for value in given)
+        yield _line(
+            row, "ours" if is_tested else "not tested", *(_ours(value, table.digits) for value in given)
+        )
+        if any(value.low is not None for value in given):
+            yield _line("", "95 %", *(_bounds(value) for value in given))
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _number(number: float | None, digits: int) -> str:
+    if number is None:
+        return ""
+    return str(number) if isinstance(number, int) else f"{number:.{digits}f}"
+
+
+def _ours(value: Value, digits: int) -> str:
+    return _number(value.ours, digits) + (CUT if value.is_cut and value.ours is not None else "")
+
+
+def _bounds(value: Value) -> str:
+    return "" if value.low is None or value.high is None else f"{value.low:.0f}-{value.high:.0f}"
