@@ -30,7 +30,7 @@ from misstep.training.repair import Repair, RepairSettings
 from misstep.training.simulator import Rewards
 
 ZOO = Path(__file__).parents[1] / "src" / "misstep" / "bundled" / "safety_zoo"
-RUNS, FUZZED, MAX_STEPS, EXPANSIONS, ROUNDS = 300, 300, 300, 50_000, 15
+RUNS, FUZZED, MAX_STEPS, EXPANSIONS, ROUNDS = 300, 300, 300, 50_000, 12
 Network = tuple[Layers, list[str], list[str]]
 USUAL: dict[str, Any] = {"hidden": (32, 32), "steps": 20_000, "train_every": 4, "checkpoint_every": 2000}
 LARGE: dict[str, Any] = {**USUAL, "hidden": (64, 64), "steps": 40_000, "memory": 50_000}
