@@ -35,7 +35,7 @@ INSTANCES: dict[str, tuple[str, dict[str, Any]]] = {
     "two_way_line_large": ("two_way_line", {"length": 20, "packages": 8, "max_speed": 3}),
     "transport": ("transport", {}),
     "transport_large": ("transport", {"places": 12, "packages": 30, "limit": 4}),
-    "blocksworld": ("blocksworld", {"blocks": 5, "limit": 4}),
+    "blocksworld": ("blocksworld", {}),
     "blocksworld_large": ("blocksworld", {"blocks": 6, "limit": 5}),
     "blocksworld_budget": ("blocksworld", {"blocks": 4, "budget": 16}),
     "npuzzle": ("npuzzle", {}),
@@ -49,8 +49,9 @@ INSTANCES: dict[str, tuple[str, dict[str, Any]]] = {
     "inverted_pendulum": ("inverted_pendulum", {}),
 }
 _TRAINED = (
-    "one_way_line one_way_line_large two_way_line two_way_line_park two_way_line_det transport blocksworld "
-    "npuzzle beluga bouncing_ball follow_car cart_pole inverted_pendulum"
+    "one_way_line one_way_line_park one_way_line_large two_way_line two_way_line_park two_way_line_det "
+    "two_way_line_along transport blocksworld blocksworld_budget npuzzle npuzzle_budget beluga beluga_large "
+    "bouncing_ball follow_car cart_pole inverted_pendulum"
 ).split()
 BUNDLED = {name: INSTANCES[name] for name in _TRAINED}
 """Those that come with a policy, `zoo:NAME`; benchmarks/safety_zoo.py trains them."""
