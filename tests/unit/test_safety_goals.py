@@ -51,7 +51,8 @@ def goal_rates(specs: list[Spec], safe: set[int], picked: tuple[list[int] | None
             chain[s] = 0
             chain[s, sorted(set(outcomes))] = 1 / len(set(outcomes))
     ends = np.array([s in safe and goal for s, (_, _, goal, _) in enumerate(specs)], float)
-    return np.linalg.matrix_power(chain, 4096) @ ends
+    rates: np.ndarray = np.linalg.matrix_power(chain, 4096) @ ends
+    return rates
 
 
 def test_values_are_the_best_of_all_policies() -> None:
