@@ -30,7 +30,7 @@ from misstep.training.repair import Repair, RepairSettings
 from misstep.training.simulator import Rewards
 
 ZOO = Path(__file__).parents[1] / "src" / "misstep" / "bundled" / "safety_zoo"
-RUNS, FUZZED, MAX_STEPS, EXPANSIONS, ROUNDS = 300, 300, 300, 50_000, 15
+RUNS, FUZZED, MAX_STEPS, EXPANSIONS, ROUNDS = 300, 300, 300, 50_000, 25
 Network = tuple[Layers, list[str], list[str]]
 USUAL: dict[str, Any] = {"hidden": (32, 32), "steps": 20_000, "train_every": 4, "checkpoint_every": 2000}
 LARGE: dict[str, Any] = {**USUAL, "hidden": (64, 64), "steps": 40_000, "memory": 50_000}
@@ -91,7 +91,7 @@ def quality(task: SafetyTask, network: Network, starts: list[list[Value]]) -> Qu
     return Quality(bool(found), exam.goal_rate, exam.unsafe_rate, len(found))
 
 
-def main(names: list[str], seeds: int, *, again: bool) -> None:
+def main(names: list[str], seeds: int, *, again: bool, steps: int | None) -> None:
     ZOO.mkdir(exist_ok=True)
     for name in names or list(INSTANCES):
         task = load(name)
@@ -106,16 +106,20 @@ def main(names: list[str], seeds: int, *, again: bool) -> None:
                 save(ZOO / f"{name}.jani2nnet", *network, digits=4)  # noqa: B023
 
         for seed in range(seeds):
-            network = bundled(name) if again else learn(name, task, consider, seed)
+            network = bundled(name) if again else learn(name, task, consider, seed, steps)
             consider(network)
             print(f"{name}, seed {seed}: {best}", flush=True)
             refine(task, network, consider, seed)
             print(f"{name}, seed {seed}, retrained: {best}", flush=True)
 
 
-def learn(name: str, task: SafetyTask, consider: Callable[[Network], None], seed: int) -> Network:
+def learn(
+    name: str, task: SafetyTask, consider: Callable[[Network], None], seed: int, steps: int | None
+) -> Network:
     """Q-learning; the last network."""
-    settings = QSettings(**SETTINGS.get(name, USUAL), rewards=REWARDS, exam_runs=1, seed=seed)
+    usual = SETTINGS.get(name, USUAL)
+    shorter = usual if steps is None else {**usual, "steps": steps}
+    settings = QSettings(**shorter, rewards=REWARDS, exam_runs=1, seed=seed)
     training = QTraining(task, settings)
     training.run(checkpoint=lambda at: consider(at.latest))
     return training.latest
@@ -128,11 +132,12 @@ def bundled(name: str) -> Network:
 
 
 def refine(task: SafetyTask, network: Network, consider: Callable[[Network], None], seed: int) -> None:
-    """Small steps, so that there are policies in between that are good and not safe."""
+    """Many short rounds, so that there are policies in between that are good and not safe."""
     with tempfile.TemporaryDirectory() as folder:
         draft = Path(folder) / "draft.jani2nnet"
         save(draft, *network)
-        repair = Repair(task, draft, RepairSettings(rounds=ROUNDS, epochs=3, exam_runs=RUNS, seed=seed))
+        settings = RepairSettings(rounds=ROUNDS, epochs=20, learning_rate=2e-3, exam_runs=RUNS, seed=seed)
+        repair = Repair(task, draft, settings)
         repair.run(
             progress=lambda *_: consider((repair.layers, repair.simulator.inputs, repair.simulator.labels))
         )
@@ -143,5 +148,6 @@ if __name__ == "__main__":
     parser.add_argument("names", nargs="*", metavar="NAME", help="benchmarks; all without any")
     parser.add_argument("--seeds", type=int, default=2, help="trainings of each benchmark")
     parser.add_argument("--again", action="store_true", help="retrain the bundled networks, no Q-learning")
+    parser.add_argument("--steps", type=int, help="of Q-learning; fewer leave more to the retraining")
     given = parser.parse_args()
-    main(given.names, given.seeds, again=given.again)
+    main(given.names, given.seeds, again=given.again, steps=given.steps)

@@ -10,6 +10,7 @@
 #include "bind/objects.hpp"
 #include "safety/decider.hpp"
 #include "safety/fuzz.hpp"
+#include "safety/goal_plan.hpp"
 #include "util/error.hpp"
 
 using namespace nb::literals;
@@ -112,6 +113,37 @@ void bind_fuzzer(nb::module_& m) {
             "start"_a, nb::kw_only(), "budget"_a.none() = nb::none(),
             "How the run ended (unsafe, exhausted, max_steps, max_lookahead, or what of the budget was used "
             "up) and its states.");
+}
+
+void bind_goal_plan(nb::module_& m) {
+    nb::class_<GoalPlan>(m, "GoalPlan", "How often the goal can be reached by moves that risk nothing.")
+        .def(
+            "__init__",
+            [](GoalPlan* self, Game& game, const std::vector<StateId>& starts, std::size_t max_states,
+               const misstep::Budget* budget) {
+                for (StateId s : starts) check(game, s);
+                misstep::Budget spending = misstep::copy_of(budget);
+                misstep::run_interruptible(spending,
+                                           [&] { new (self) GoalPlan(game, starts, max_states, spending); });
+            },
+            "game"_a, "starts"_a, nb::kw_only(), "max_states"_a, "budget"_a.none() = nb::none(),
+            nb::keep_alive<1, 2>(), "Looks at all that can be reached from the starts; asks no policy.")
+        .def("__len__", &GoalPlan::states)
+        .def_prop_ro("complete", &GoalPlan::complete,
+                     "Whether all was looked at; otherwise values are lower bounds.")
+        .def("is_safe", &GoalPlan::safe, "state"_a, "Whether unsafe states are known to be avoidable there.")
+        .def("value", &GoalPlan::value, "state"_a,
+             "The probability of the goal by the best safe moves; 0 where the state is not known to be safe.")
+        .def("best", &GoalPlan::best, "state"_a, "The labels of the safe moves that attain the value.")
+        .def(
+            "way",
+            [](GoalPlan& plan, StateId s) -> std::optional<std::uint32_t> {
+                const std::uint32_t label = plan.way(s);
+                return label == infinite ? std::nullopt : std::optional(label);
+            },
+            "state"_a,
+            "The best label that is nearest to the goal; taken everywhere, it attains the value. None where "
+            "no safe way is known.");
 }
 
 }  // namespace
@@ -239,4 +271,5 @@ void bind_safety(nb::module_& m) {
             "[(state, budget, [(label, losing outcome)])], each line resting on earlier ones; empty unless "
             "unsafe.");
     bind_fuzzer(m);
+    bind_goal_plan(m);
 }

@@ -35,6 +35,7 @@ Interval enclose(const Expr* e, const std::vector<Interval>& slots) {
         case Op::slot:
             return slots[e->slot];
         case Op::cell: {
+            if (e->length == 0) return anything;  // an index out of range: there is no value
             Interval result{inf, -inf};
             for (std::uint32_t i = 0; i < e->length; ++i) {
                 result.lower = std::min(result.lower, slots[e->slot + i].lower);

@@ -281,11 +281,9 @@ class Loader : private Declarations {
         const Expr* e =
             convert(m_.reader.scalar(value, path.member("value"), scope), shape.type, path.member("value"));
         const Expr* i = m_.reader.typed(*index, at.member("index"), scope, Type::integer);
-        if (i->op == Op::constant) {
-            if (i->value.i < 0 || i->value.i >= shape.lengths[0])
-                at.member("index").fail("array index out of range");
+        if (i->op == Op::constant && i->value.i >= 0 && i->value.i < shape.lengths[0])
             return add(d, a, symbol->slot + static_cast<std::uint32_t>(i->value.i), e);
-        }
+        // One that is out of range is an error where it is carried out, not before.
         a.slot = symbol->slot;
         a.length = shape.lengths[0];
         a.index = m_.program.compile_value(i);

@@ -164,8 +164,10 @@ Cells ExprReader::access(const Json& json, const Path& path, const Scope& scope)
     const auto stride = static_cast<std::uint32_t>(array.cells.size() / length);
     Cells result{array.type, {array.lengths.begin() + 1, array.lengths.end()}, {}};
     if (index->op == Op::constant) {
-        if (index->value.i < 0 || index->value.i >= length)
-            path.member("index").fail("array index out of range");
+        if (index->value.i < 0 || index->value.i >= length) {  // an error where it is evaluated, not before
+            result.cells.assign(stride, pool_.cell(array.type, 0, 0, index));
+            return result;
+        }
         auto first = array.cells.begin() + static_cast<std::ptrdiff_t>(index->value.i) * stride;
         result.cells.assign(first, first + stride);
         return result;

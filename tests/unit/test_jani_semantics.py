@@ -216,3 +216,44 @@ def test_long_paths_are_shortened() -> None:
     with pytest.raises(InputError, match=r"\$\.automata.*…\.exp\.exp.*unknown name 'nobody'") as error:
         JaniModel.parse(json.dumps(document), "m")
     assert len(str(error.value)) < 600
+
+
+BEHIND = {"op": "aa", "exp": "a", "index": 5}
+NEVER = {"op": ">", "left": "x", "right": 4}
+
+
+def with_array(guard: Any, *assignments: dict[str, Any]) -> dict[str, Any]:
+    array = {"kind": "array", "base": INT}
+    variables = [
+        {"name": "x", "type": INT, "initial-value": 2},
+        {"name": "a", "type": array, "initial-value": {"op": "av", "elements": [1, 2]}},
+    ]
+    step = edge([{"ref": "x", "value": 3}])
+    return model(step, {**edge(list(assignments)), "guard": {"exp": guard}}, variables=variables)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        with_array({"op": "∧", "left": NEVER, "right": {"op": "=", "left": BEHIND, "right": 1}}),
+        with_array({"op": "=", "left": {"op": "ite", "if": NEVER, "then": BEHIND, "else": 1}, "right": 2}),
+        with_array(NEVER, {"ref": "x", "value": BEHIND}),
+        with_array(NEVER, {"ref": BEHIND, "value": 1}),
+        with_array(False, {"ref": "x", "value": {**BEHIND, "exp": {"op": "av", "elements": [1]}}}),
+    ],
+)
+def test_an_index_out_of_range_is_no_error_where_it_is_never_used(document: dict[str, Any]) -> None:
+    assert outcomes(document) == [3]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        with_array({"op": "=", "left": BEHIND, "right": 1}),
+        with_array(True, {"ref": "x", "value": BEHIND}),
+        with_array(True, {"ref": BEHIND, "value": 1}),
+    ],
+)
+def test_an_index_out_of_range_is_an_error_where_it_is_used(document: dict[str, Any]) -> None:
+    with pytest.raises((InputError, Refused), match="index"):
+        outcomes(document)

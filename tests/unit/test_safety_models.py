@@ -24,12 +24,21 @@ from misstep.safety.policy import load_policy, zoo_file
         ({"random": 1}, "'random' is 1; it must be true or false"),
         ({"width": 3}, "there is no parameter 'width'; known are length"),
         ({"packages": 0}, "'packages' is 0"),
+        ({"packages": 101}, "'packages' is 101; it must be a whole number from 1 to 100"),
         ({"packages": None}, "'packages' is None"),
     ],
 )
 def test_parameters_are_checked(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         generate("two_way_line", **parameters)
+
+
+def test_large_towers_start_in_a_thousand_orders() -> None:
+    """There are 30! of them: nobody may count them."""
+    starts = generate("blocksworld", blocks=30)["properties"][0]["expression"]["start"]["values"]
+    assert len({json.dumps(state) for state in starts}) == 1000
+    with pytest.raises(InputError, match="'rows' is 1000"):
+        generate("npuzzle", rows=1000)
 
 
 def test_a_control_problem_may_go_on_for_ever() -> None:

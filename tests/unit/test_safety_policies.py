@@ -95,6 +95,37 @@ def test_network_policy_filters_or_not(task: SafetyTask, tmp_path: Path) -> None
         assert game.moves(s)[0][1] is (not filtered)  # an inapplicable choice makes every move a deviation
 
 
+def test_constants_of_the_model_are_inputs_too(tmp_path: Path) -> None:
+    """A network that reads a constant does what one with that number in its biases does."""
+    document = generate("two_way_line", length=5, packages=1)
+    document["constants"] = [
+        {"name": "LENGTH", "type": "int", "value": 5},
+        {"name": "FREE", "type": "int"},
+        {"name": "TWICE", "type": "int", "value": {"op": "*", "left": 2, "right": "LENGTH"}},
+    ]
+    file = tmp_path / "model.jani"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    task = SafetyTask.load(file, constants={"FREE": 3})
+    fields = [name for name in task.model.fields if "@" not in name]
+    (w, b), last = layers([len(fields) + 2, 8, len(task.labels)], seed=4)
+    write_nnet(tmp_path / "full.nnet", [(w, b), last])
+    write_nnet(tmp_path / "folded.nnet", [(w[:, :-2], b + w[:, -2:] @ np.array([5.0, 3.0])), last])
+    for name, inputs in (("full", [*fields, "LENGTH", "FREE"]), ("folded", fields)):
+        interface = Interface(tmp_path / f"{name}.nnet", tuple(inputs), tuple(task.labels), True)
+        write_interface(tmp_path / f"{name}.jani2nnet", interface, [8])
+    full, folded = (
+        task.game(load_policy(f"nnet:{tmp_path / name}.jani2nnet", task)) for name in ("full", "folded")
+    )
+    starts = task.start_states(full)
+    assert len({full.chosen(s) for s in starts}) > 1
+    for s in starts:
+        assert full.chosen(s) == folded.chosen(folded.add(full.values(s)))
+    text = (tmp_path / "full.jani2nnet").read_text(encoding="utf-8").replace("LENGTH", "TWICE")
+    (tmp_path / "full.jani2nnet").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="--constant TWICE="):
+        load_policy(f"nnet:{tmp_path / 'full.jani2nnet'}", task)
+
+
 def test_trees_equal_what_they_say(task: SafetyTask, tmp_path: Path) -> None:
     speed = [name for name in task.model.fields if "@" not in name].index("speed")
     split = {

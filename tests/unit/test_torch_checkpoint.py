@@ -71,6 +71,23 @@ def test_pickles_own_output_is_read(path: Path) -> None:
     assert read(write_zip(path, pickle.dumps(value, protocol=2), {})) == value
 
 
+def test_numbers_of_numpy_are_numbers(path: Path) -> None:
+    value = {"best": np.float64(-3.5), "step": np.int64(-7), "done": np.bool_(True), "rate": np.float32(0.25)}
+    found = read(write_zip(path, pickle.dumps(value, protocol=2), {}))
+    assert found == {"best": -3.5, "step": -7, "done": True, "rate": 0.25}
+    assert [type(number) for number in found.values()] == [float, int, bool, float]
+    old = pickle.dumps(value, protocol=2).replace(b"numpy._core.multiarray", b"numpy.core.multiarray")
+    assert read(write_zip(path, old, {})) == found
+
+
+@pytest.mark.parametrize("value", [np.zeros(2), np.dtype([("a", "f8")]), np.str_("text"), np.float64(1.0)])
+def test_other_values_of_numpy_are_refused(path: Path, value: Any) -> None:
+    text = pickle.dumps({"a": value}, protocol=2)
+    if isinstance(value, np.float64):  # numpy itself writes little byte order: say that it were big
+        text = text.replace(b"X\x01\x00\x00\x00<", b"X\x01\x00\x00\x00>")
+    assert "refused" in refusal(write_zip(path, text, {}))
+
+
 class Evil:
     """Asks, when unpickled, for a call."""
 

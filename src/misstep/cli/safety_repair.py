@@ -59,6 +59,12 @@ def shield(
         say(f"  {found.undecided_starts} more are not decided: a limit was hit")
     for line in _table({"policy": found.without, "with shield": found.covered}):
         say(line)
+    without_risk = found.goals_without_risk / max(found.without.runs, 1)
+    say(f"the policy's runs that reach the goal and risk nothing on the way: {without_risk:.1%}")
+    if found.best_goal_rate is not None:
+        say(
+            f"no policy that risks nothing reaches the goal in more than {found.best_goal_rate:.1%} of the runs"
+        )
     say(f"{counted(found.interventions, 'intervention')} in {counted(found.steps, 'step')}")
     note(f"--policy shield:{out} is the shielded policy", quiet=quiet)
     return ExitCode.NOTHING_FOUND

@@ -26,6 +26,14 @@ class Global(Protocol):
         """The value that stands for the call that the file asks for; must check its arguments."""
 
 
+class Stateful:
+    """A value that an allowed name stands for and that the file says more about afterwards."""
+
+    def set_state(self, state: Any) -> None:
+        """Checks what the file says; InputError where that is not expected."""
+        raise InputError("a value without a state")
+
+
 def read_pickle(
     data: bytes,
     *,
@@ -196,6 +204,12 @@ class _Reader:
     def build(self, _: None) -> None:
         # Attributes of a dict (torch keeps version numbers there) carry nothing that is needed: left out.
         state = self.pop()
+        if self.stack and isinstance(self.stack[-1], Stateful):
+            try:
+                self.stack[-1].set_state(state)
+            except InputError as error:
+                raise self.refusal(str(error)) from None
+            return
         self.top(dict)
         if not isinstance(state, dict):
             raise self.refusal(f"attributes given as {type(state).__name__}")

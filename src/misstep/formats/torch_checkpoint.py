@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from misstep.errors import InputError
+from misstep.formats.numpy_scalars import NUMPY_SCALARS
 from misstep.formats.restricted_pickle import Global, is_name, read_pickle
 
 MAX_PICKLE_BYTES = 64 << 20
@@ -220,4 +221,5 @@ _GLOBALS: dict[str, Global] = {
     "collections.OrderedDict": _ordered_dict,
     "torch._utils._rebuild_tensor_v2": _tensor,
     **{name: partial(_no_call, name) for name in _DTYPES},
+    **NUMPY_SCALARS,
 }

@@ -81,13 +81,20 @@ def safety_lines(report: Report) -> list[str]:
 
 def _safe_starts(shield: dict[str, Any]) -> list[str]:
     """What the shield does from start states that are not lost already."""
-    without, covered = (shield["from_safe_starts"][key] for key in ("without", "with"))
+    rates = shield["from_safe_starts"]
+    without, covered = (rates[key] for key in ("without", "with"))
     lost, safe = shield["lost_starts"], shield["safe_starts"]
-    return [
+    lines = [
         f"          {safe} start states are safe, {lost} are lost already; from the safe ones "
         f"{without['unsafe_rate']:.1%} of the runs are unsafe without it, {covered['unsafe_rate']:.1%} with it, "
         f"and {without['goal_rate']:.1%} and {covered['goal_rate']:.1%} reach the goal",
     ]
+    if (best := rates.get("best_goal_rate")) is not None:
+        lines.append(
+            f"          {rates['goal_rate_without_risk']:.1%} reach it without the shield and without any risk; "
+            f"nobody can do that in more than {best:.1%}"
+        )
+    return lines
 
 
 _END = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -179,6 +180,7 @@ def network_policy(
     """The network or tree ensemble that a `.jani2nnet` file describes; `scores` evaluates it elsewhere."""
     interface = read_interface(path)
     inputs = [_match(name, task, f"{path}: $.input[{i}]") for i, name in enumerate(interface.inputs)]
+    named = [name for name in inputs if isinstance(name, str)]
     for i, label in enumerate(interface.outputs):
         if label not in task.labels:
             raise InputError(f"{path}: $.output[{i}]: the model has no action {label!r}")
@@ -187,7 +189,9 @@ def network_policy(
         return scores_policy(scores or _onnx(interface.file), inputs, interface, task, filter=use_filter)
     try:
         scorer = _scorer(interface.file, len(inputs), activation or interface.activation)
-        return score_policy(task.model, scorer, inputs, list(interface.outputs), filter=use_filter)
+        if len(named) < len(inputs):
+            return scores_policy(scorer, inputs, interface, task, filter=use_filter)
+        return score_policy(task.model, scorer, named, list(interface.outputs), filter=use_filter)
     except InputError as error:
         raise InputError(str(error) if str(interface.file) in str(error) else f"{path}: {error}") from None
 
@@ -222,8 +226,11 @@ def _scorer(file: Path, inputs: int, activation: str | None) -> Scorer:
     raise InputError(f"unknown kind of network file {file.name!r}")
 
 
-def _match(name: str, task: SafetyTask, where: str) -> str:
-    """The field of the model that an interface means. PlaJA counts instances over all automata."""
+def _match(name: str, task: SafetyTask, where: str) -> str | float:
+    """The field of the model that an interface means, or the value of the constant.
+
+    PlaJA counts instances over all automata.
+    """
     if name in task.model.fields:
         return name
     if part := re.fullmatch(r"(.*)\[(\d+)\]([.@].*)", name):
@@ -234,18 +241,35 @@ def _match(name: str, task: SafetyTask, where: str) -> str:
         for instance in names:
             if (field := instance + rest) in task.model.fields:
                 return field
-    raise InputError(f"{where}: the model has no variable {name!r}")
+    constant = _constant(name, task)
+    if constant is None:
+        raise InputError(f"{where}: the model has no variable {name!r}")
+    if not isinstance(constant, int | float):
+        raise InputError(
+            f"{where}: the constant {name!r} of the model is computed; give its value, --constant {name}=..."
+        )
+    return float(constant)
+
+
+def _constant(name: str, task: SafetyTask) -> object | None:
+    """What the model, or --constant, says that a constant is; None where there is none of that name."""
+    declared = {c["name"]: c.get("value") for c in json.loads(task.files.model).get("constants", [])}
+    return task.constants.get(name, declared[name]) if name in declared else None
 
 
 def scores_policy(
-    scores: Scores, inputs: Sequence[str], interface: Interface, task: SafetyTask, *, filter: bool
+    scores: Scores, inputs: Sequence[str | float], interface: Interface, task: SafetyTask, *, filter: bool
 ) -> SafetyPolicy:
-    """argmax over the scores of one state, the first of equals; as the native networks do it."""
-    columns = [task.model.fields.index(name) for name in inputs]
+    """argmax over the scores of one state, the first of equals; as the native networks do it.
+
+    Inputs are fields of the state, or numbers that are always the same.
+    """
+    places = [task.model.fields.index(name) if isinstance(name, str) else None for name in inputs]
+    columns = list(zip(places, inputs, strict=True))
     outputs = [task.labels.index(label) for label in interface.outputs]
 
     def choose(values: Sequence[Any], applicable: Sequence[int]) -> int:
-        row = scores(np.array([[float(values[c]) for c in columns]]))[0]
+        row = scores(np.array([[float(fixed if c is None else values[c]) for c, fixed in columns]]))[0]
         if len(row) != len(outputs):
             raise PolicyError(f"{interface.file}: {len(row)} outputs, {len(outputs)} expected")
         allowed = [i for i, label in enumerate(outputs) if label in applicable] if filter else []

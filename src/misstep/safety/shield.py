@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import random
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from misstep._core import GoalPlan
 from misstep.budget import Budget
 from misstep.errors import LimitReached
 from misstep.safety.exam import Exam, exam_of
 from misstep.safety.lab import ModelLab
 from misstep.safety.model import StateDict, draw
 
-MAX_PLANNED = 50_000
-"""States that a shield looks at to find a way to the goal."""
-_MAX_ROUNDS = 20
+MAX_PLANNED = 2_000_000
+"""States that a shield looks at to find the best safe ways to the goal."""
 _EXAMPLES = 5
 
 
@@ -24,14 +24,16 @@ class Shield:
     """Chooses moves in a game, for each state always the same. From a safe state it stays in the safe region.
 
     Where the policy's own action keeps to states that are decided safe it is taken; otherwise the one of the
-    safe actions that the policy likes best. `plan` looks further: where that never reaches the goal although
-    safe actions can, the shield takes those.
+    safe actions that the policy likes best. `plan` looks further: among the safe actions the shield then takes
+    those that reach the goal most often, and of these the one that the policy likes best.
     """
 
     def __init__(self, lab: ModelLab) -> None:
         self.lab = lab
         self.overruled: dict[int, int] = {}
         """What is taken instead of the policy's action, where the shield has intervened."""
+        self.goals: GoalPlan | None = None
+        """How often the goal can be reached without risk, once that is planned."""
         self._chosen: dict[int, int | None] = {}
 
     def choose(self, s: int) -> int | None:
@@ -45,22 +47,25 @@ class Shield:
         self._chosen[s] = self.overruled[s] = label
 
     def plan(self, starts: Sequence[int], *, max_states: int = MAX_PLANNED) -> bool:
-        """Finds ways to the goal for all that is reached from the starts; False where a limit was hit.
+        """Reaches the goal from the starts as often as anybody can without risk; False where a limit was hit.
 
-        Rounds of: what the shield reaches, which of it never comes to a goal, and the first step of a safe
-        way there instead.
+        Value iteration over all that can be reached says how often that is, and which safe actions attain it.
+        The policy's own is one of them or is overruled. Then rounds of: what the shield reaches, which of it
+        never comes to a goal, and there the action that is nearest to one.
         """
-        for _ in range(_MAX_ROUNDS):
-            reached = self._reached(starts, max_states)
-            if reached is None:
-                return False
+        if self.lab.task.files.goal is None:
+            return True
+        self.goals = GoalPlan(self.lab.game, list(starts), max_states=max_states, budget=self.lab.budget)
+        self._chosen.clear()
+        self.overruled.clear()
+        while (reached := self._reached(starts, max_states)) is not None:
             fine = self._finding_goals(reached)
-            stuck = [s for s in reached if s not in fine and self._goes_on(s)]
-            ways = self._safe_ways(stuck, max_states) if stuck else {}
-            for s, label in ways.items():
+            ways = {s: self.goals.way(s) for s in reached if s not in fine}
+            new = {s: way for s, way in ways.items() if way is not None and way != self._chosen[s]}
+            for s, label in new.items():
                 self.overrule(s, label)
-            if not ways:
-                return True
+            if not new:
+                return bool(self.goals.complete)
         return False
 
     def _decide(self, s: int) -> int | None:
@@ -68,8 +73,9 @@ class Shield:
         if game.is_unsafe(s) or game.is_goal(s) or not moves:
             return None
         own = None if moves[0][1] else moves[0][0]
+        best = self.goals.best(s) if self.goals is not None else []
         for label, _, outcomes in moves:
-            if all(self.lab.verdict(t) == "safe" for t in outcomes):
+            if label in best if best else all(self.is_safe(t) for t in outcomes):
                 if label != own:
                     self.overruled[s] = label
                 return label
@@ -78,7 +84,11 @@ class Shield:
     def _goes_on(self, s: int) -> bool:
         """Whether the game goes on there, and unsafe states can still be avoided."""
         game = self.lab.game
-        return not (game.is_unsafe(s) or game.is_goal(s)) and self.lab.verdict(s) == "safe"
+        return not (game.is_unsafe(s) or game.is_goal(s)) and self.is_safe(s)
+
+    def is_safe(self, s: int) -> bool:
+        """Whether unsafe states are known to be avoidable from there."""
+        return (self.goals is not None and self.goals.is_safe(s)) or self.lab.verdict(s) == "safe"
 
     def _outcomes(self, s: int) -> list[int]:
         label = self.choose(s)
@@ -104,58 +114,13 @@ class Shield:
         for s, outcomes in reached.items():
             for t in outcomes:
                 before.setdefault(t, []).append(s)
-        return _backwards(before, [s for s in reached if self.lab.game.is_goal(s)])
-
-    def _safe_ways(self, stuck: Sequence[int], max_states: int) -> dict[int, int]:
-        """The first step of a way to a goal through safe states, for those of the states that have one."""
-        game, left = self.lab.game, deque(stuck)
-        moves: dict[int, list[tuple[int, list[int]]]] = {}
-        before: dict[int, list[int]] = {}
-        while left and len(moves) < max_states and not self.lab.budget.is_over:
-            s = left.popleft()
-            if s in moves:
-                continue
-            safe = self._goes_on(s)
-            moves[s] = [
-                (label, after)
-                for label, _, after in (game.moves(s) if safe else ())
-                if all(self.lab.verdict(t) == "safe" for t in after)
-            ]
-            for t in {t for _, after in moves[s] for t in after}:
-                before.setdefault(t, []).append(s)
-                left.append(t)
-        distance = _distances(before, [s for s in moves if game.is_goal(s)])
-        ways: dict[int, int] = {}
-        for s in stuck:
-            ranked = [(*_rank(after, distance), place) for place, (_, after) in enumerate(moves.get(s, []))]
-            if ranked and min(ranked)[1] < _FAR:
-                ways[s] = moves[s][min(ranked)[-1]][0]
-        return ways
-
-
-_FAR = 1 << 60
-
-
-def _rank(outcomes: Sequence[int], distance: dict[int, int]) -> tuple[int, int, int]:
-    """Few outcomes from which no goal can be reached, then the nearest and the farthest of the others."""
-    known = [distance.get(t, _FAR) for t in outcomes]
-    return sum(d == _FAR for d in known), min(known), max((d for d in known if d < _FAR), default=_FAR)
-
-
-def _backwards(before: dict[int, list[int]], ends: Iterable[int]) -> set[int]:
-    return set(_distances(before, ends))
-
-
-def _distances(before: dict[int, list[int]], ends: Iterable[int]) -> dict[int, int]:
-    found = dict.fromkeys(ends, 0)
-    left = deque(found)
-    while left:
-        t = left.popleft()
-        for s in before.get(t, ()):
-            if s not in found:
-                found[s] = found[t] + 1
-                left.append(s)
-    return found
+        found = {s for s in before if self.lab.game.is_goal(s)}
+        left = list(found)
+        while left:
+            new = [s for s in before.get(left.pop(), ()) if s not in found]
+            found.update(new)
+            left += new
+        return found
 
 
 @dataclass(frozen=True)
@@ -178,13 +143,22 @@ class ShieldReport:
     """The runs from safe start states without the shield."""
     covered: Exam
     """The same with it."""
+    goals_without_risk: int
+    """The runs without it that reach the goal and nowhere take an action that may end unsafe whatever follows."""
+    best_goal_rate: float | None
+    """How often a policy that takes no such action can reach the goal; None where a limit was hit."""
 
     def as_json(self) -> dict[str, Any]:
         """As the JSON of tests has it."""
         counts = {
             entry.name: getattr(self, entry.name) for entry in fields(self) if entry.type in ("int", int)
         }
-        exams = {"without": self.without.as_json(), "with": self.covered.as_json()}
+        safe = self.without.runs
+        rates = {
+            "goal_rate_without_risk": round(self.goals_without_risk / safe, 4) if safe else 0.0,
+            "best_goal_rate": None if self.best_goal_rate is None else round(self.best_goal_rate, 4),
+        }
+        exams = {"without": self.without.as_json(), "with": self.covered.as_json(), **rates}
         return {**counts, "lost": self.lost, "from_safe_starts": exams}
 
 
@@ -197,14 +171,16 @@ def measure(shield: Shield, starts: Sequence[int], *, runs: int, max_steps: int,
     over = lab.budget
     verdicts = Counter(lab.verdict(s) for s in starts if not over.is_over)
     _need_time(over)
-    shield.plan(starts)
+    complete = shield.plan(starts)
     _need_time(over)
     rng = random.Random(seed)
     picks = [rng.choice(starts) for _ in range(runs)]
-    bare = [_run(lab, None, start, max_steps, rng) for start in picks if not over.is_over]
-    covered = [_run(lab, shield, start, max_steps, rng) for start in picks if not over.is_over]
+    bare = [_run(shield, start, max_steps, rng, shielded=False) for start in picks if not over.is_over]
+    covered = [_run(shield, start, max_steps, rng, shielded=True) for start in picks if not over.is_over]
     _need_time(over)
     safe = [i for i, start in enumerate(picks) if lab.verdict(start) == "safe"]
+    goals = shield.goals
+    best = sum(goals.value(picks[i]) for i in safe) / len(safe) if goals and complete and safe else None
     return ShieldReport(
         runs,
         sum(run.end == "unsafe" for run in bare),
@@ -217,6 +193,8 @@ def measure(shield: Shield, starts: Sequence[int], *, runs: int, max_steps: int,
         [lab.task.state(lab.game, s) for s in starts if lab.verdict(s) == "unsafe"][:_EXAMPLES],
         exam_of(bare[i].end for i in safe),
         exam_of(covered[i].end for i in safe),
+        sum(bare[i].end == "goal" and not bare[i].risks for i in safe),
+        best,
     )
 
 
@@ -232,21 +210,25 @@ class _Run:
     end: str
     steps: int = 0
     interventions: int = 0
+    risks: int = 0
+    """Steps of which some outcome is not known to be safe."""
 
 
-def _run(lab: ModelLab, shield: Shield | None, start: int, max_steps: int, rng: random.Random) -> _Run:
-    s, run, game = start, _Run("cut-off"), lab.game
+def _run(shield: Shield, start: int, max_steps: int, rng: random.Random, *, shielded: bool) -> _Run:
+    s, run, game = start, _Run("cut-off"), shield.lab.game
     for _ in range(max_steps):
         if game.is_unsafe(s) or game.is_goal(s):
             run.end = "unsafe" if game.is_unsafe(s) else "goal"
             return run
-        own = policy_move(lab, s)
-        label = (None if own is None else own[0]) if shield is None else shield.choose(s)
+        own = policy_move(shield.lab, s)
+        label = shield.choose(s) if shielded else None if own is None else own[0]
         if label is None:
             run.end = "stuck" if game.moves(s) else "dead-end"
             return run
         run.steps += 1
         run.interventions += own is None or label != own[0]
+        if not shielded and own is not None and not run.risks:
+            run.risks += not all(map(shield.is_safe, own[1]))
         s = draw(game, s, label, rng)
     if game.is_unsafe(s) or game.is_goal(s):
         run.end = "unsafe" if game.is_unsafe(s) else "goal"

@@ -25,7 +25,7 @@ DOMAINS: dict[str, Callable[..., dict[str, Any]]] = {
 # Sizes from hundreds to more than a million states, with every variant.
 INSTANCES: dict[str, tuple[str, dict[str, Any]]] = {
     "one_way_line": ("one_way_line", {"length": 12, "packages": 2, "max_speed": 4}),
-    "one_way_line_park": ("one_way_line", {"length": 20, "packages": 3, "along": True, "parking": True}),
+    "one_way_line_park": ("one_way_line", {"length": 20, "packages": 3, "parking": True}),
     "one_way_line_det": ("one_way_line", {"length": 20, "packages": 4, "max_speed": 4, "random": False}),
     "one_way_line_large": ("one_way_line", {"length": 30, "packages": 8, "max_speed": 4}),
     "two_way_line": ("two_way_line", {"length": 8, "packages": 1}),
@@ -49,8 +49,9 @@ INSTANCES: dict[str, tuple[str, dict[str, Any]]] = {
     "inverted_pendulum": ("inverted_pendulum", {}),
 }
 _TRAINED = (
-    "one_way_line one_way_line_large two_way_line two_way_line_park two_way_line_det transport blocksworld "
-    "npuzzle beluga bouncing_ball follow_car cart_pole inverted_pendulum"
+    "one_way_line one_way_line_park one_way_line_large two_way_line two_way_line_park two_way_line_det "
+    "two_way_line_along transport blocksworld blocksworld_budget npuzzle npuzzle_budget beluga beluga_large "
+    "bouncing_ball follow_car cart_pole inverted_pendulum"
 ).split()
 BUNDLED = {name: INSTANCES[name] for name in _TRAINED}
 """Those that come with a policy, `zoo:NAME`; benchmarks/safety_zoo.py trains them."""
@@ -58,7 +59,8 @@ BUNDLED = {name: INSTANCES[name] for name in _TRAINED}
 
 LEAST = {"length": 2, "blocks": 2, "rows": 2, "columns": 2, "places": 2}
 """Below this a benchmark makes no sense; other numbers are at least 1."""
-MOST = 1000
+MOST = {"blocks": 30, "rows": 10, "columns": 10, "packages": 100, "racks": 30}
+"""Above this a model takes more than seconds to write and to read; other numbers are at most 1000."""
 
 
 def generate(name: str, **parameters: Any) -> dict[str, Any]:
@@ -85,6 +87,6 @@ def _check(name: str, parameter: str, value: Any, declared: inspect.Parameter) -
         return
     if value is None and "None" in str(declared.annotation):
         return
-    least = LEAST.get(parameter, 1)
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:
-        raise InputError(f"{where}; it must be a whole number from {least} to {MOST}")
+    least, most = LEAST.get(parameter, 1), MOST.get(parameter, 1000)
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise InputError(f"{where}; it must be a whole number from {least} to {most}")
