@@ -190,7 +190,7 @@ class _Session:
 
     def _epoch(self, run: TrainingRun, progress: Callable[[Progress], None]) -> None:
         best_before = run.best
-        result = run.advance(self.data)
+        result = run.advance(self.data, turn=sum(each.epoch for each in self.runs))
         self._write_model(self.out / "models" / f"{run.name}-{run.epoch:04d}.asnet", result.model)
         if run.best != best_before:
             self._write_model(self.out / "models" / f"{run.name}-best.asnet", result.model)
