@@ -31,6 +31,10 @@ class AsnetConfig:
 
     layers: int = 2
     hidden: int = 16
+    landmarks: bool = False
+    """Whether actions also read if they stand in LM-cut's landmarks of the state. (The loop of Toyer et al.
+    also offers counts of earlier applications. A policy that reads these is no function of the state, so that
+    nothing could be tested about it here; there is no such option.)"""
     variants: tuple[Variant, ...] = (Variant(), Variant(max_regret=1))
     runs: int = 2
     """How many runs of each variant, with seeds of their own, go side by side."""
