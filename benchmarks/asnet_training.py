@@ -95,11 +95,11 @@ def torch_ms(tasks: Sequence[misstep.Task], batches: int, repeats: int) -> float
     for task in tasks:
         net = ground_net(model, task)
         reference = AsnetReference(model, net, task)
-        states = walked(task, 50)
-        truth, applicable = reference.inputs(task.batch(states))
+        batch = task.batch(walked(task, 50))
+        truth, applicable = reference.inputs(batch)
         rows = [
-            LabelledState(net, t, a, [int(a.argmax())])
-            for t, a in zip(truth, applicable, strict=True)
+            LabelledState(net, t, a, [int(a.argmax())], none)
+            for t, a, none in zip(truth, applicable, reference.landmarks(batch), strict=True)
             if a.any()
         ]
         pool.append(rows)

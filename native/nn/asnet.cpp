@@ -53,13 +53,14 @@ AsnetPolicy::AsnetPolicy(const StateSpace& space, const AsnetNetwork& net)
       graph_(net),
       first_(net, graph_, width_, kernels_),
       demand_(graph_, net.num_layers()),
+      landmarks_(net.reads_landmarks() ? std::make_unique<AsnetLandmarks>(space, net) : nullptr),
       fact_variables_(net.fact_variables),
       fact_values_(net.fact_values),
       operator_of_action_(space.task.actions.size(), -1),
       identity_(at(std::max(graph_.num_operators, graph_.num_facts))),
       values_(static_cast<std::size_t>(space.task.num_variables())),
       truth_(at(graph_.num_facts), 1),
-      applicable_(at(graph_.num_operators), 0),
+      marks_(at(graph_.num_operators), 0),
       facts_(width_, at(graph_.num_facts) + 1),
       operators_(width_, at(graph_.num_operators)),
       parts_(width_, at(graph_.num_pairs) + graph_.slots.size()) {
@@ -130,17 +131,19 @@ void AsnetPolicy::evaluate(const Word* state) {
         if (fact_variables_[f] >= 0) truth_[f] = values_[at(fact_variables_[f])] == fact_values_[f];
     applicable_actions_.clear();
     space_.generator.applicable(state, applicable_actions_);
-    for (Index op : competing_) applicable_[at(op)] = 0;
+    std::ranges::fill(marks_, std::uint8_t{0});
     competing_.clear();
     for (ActionId action : applicable_actions_)
         if (const Index op = operator_of_action_[action]; op >= 0) {
             competing_.push_back(op);
-            applicable_[at(op)] = 1;
+            marks_[at(op)] = AsnetLandmarks::kApplicable;
         }
     scores_.resize(competing_.size());
     if (competing_.empty()) return;
 
-    first_.evaluate(truth_.data(), applicable_.data());
+    if (landmarks_)
+        for (const auto& [op, mark] : landmarks_->find(state)) marks_[at(op)] |= mark;
+    first_.evaluate(truth_.data(), marks_.data());
     demand_.trace(competing_);
     const float* vectors = first_.rows();
     const Index* row = first_.row_of_operator();

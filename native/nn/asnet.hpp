@@ -1,12 +1,14 @@
 // Policies given by action schema networks (ASNets; Toyer et al. 2018), in single precision.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "nn/asnet_first_layer.hpp"
 #include "nn/asnet_graph.hpp"
 #include "nn/asnet_kernel.hpp"
+#include "nn/asnet_landmarks.hpp"
 #include "nn/channel_rows.hpp"
 #include "policy_graph/policy.hpp"
 
@@ -58,6 +60,7 @@ class AsnetPolicy : public Policy {
     AsnetGraph graph_;
     AsnetFirstLayer first_;
     AsnetDemand demand_;
+    std::unique_ptr<AsnetLandmarks> landmarks_;  // absent where the network reads none
     std::vector<Layer> layers_;
     std::vector<LastModule> last_;  // by schema
     std::vector<Index> fact_variables_, fact_values_;
@@ -67,7 +70,7 @@ class AsnetPolicy : public Policy {
 
     // Scratch of evaluate(); `competing_` and `scores_` are its result.
     std::vector<std::int32_t> values_;
-    std::vector<std::uint8_t> truth_, applicable_;
+    std::vector<std::uint8_t> truth_, marks_;  // marks as AsnetInputs reads them
     std::vector<ActionId> applicable_actions_;
     std::vector<Index> competing_;
     std::vector<float> scores_;

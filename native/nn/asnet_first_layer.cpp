@@ -46,10 +46,10 @@ AsnetFirstLayer::AsnetFirstLayer(const AsnetNetwork& net, const AsnetGraph& grap
                 fill_row(inputs_.classes()[i], bits, first_row_[i] + static_cast<Index>(bits));
 }
 
-void AsnetFirstLayer::evaluate(const std::uint8_t* truth, const std::uint8_t* applicable) {
+void AsnetFirstLayer::evaluate(const std::uint8_t* truth, const std::uint8_t* marks) {
     for (std::size_t op = 0; op < row_of_operator_.size(); ++op) {
         const std::size_t cls = inputs_.class_of(op);
-        const std::uint64_t bits = inputs_.bits(op, truth, applicable);
+        const std::uint64_t bits = inputs_.bits(op, truth, marks);
         if (first_row_[cls] >= 0)
             row_of_operator_[op] = first_row_[cls] + static_cast<Index>(bits);
         else

@@ -14,8 +14,8 @@ class AsnetFirstLayer {
   public:
     AsnetFirstLayer(const AsnetNetwork& net, const AsnetGraph& graph, int width, const AsnetKernels& kernels);
 
-    // Finds every operator's row, given a truth bit for each fact and an applicable bit for each operator.
-    void evaluate(const std::uint8_t* truth, const std::uint8_t* applicable);
+    // Finds every operator's row, given what AsnetInputs::bits reads.
+    void evaluate(const std::uint8_t* truth, const std::uint8_t* marks);
 
     // Valid until the next evaluate().
     const Index* row_of_operator() const { return row_of_operator_.data(); }

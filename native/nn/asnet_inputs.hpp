@@ -14,9 +14,10 @@ class AsnetInputs {
     struct Class {
         Index schema;
         std::vector<float> constant;   // inputs of the module, as if all changing facts were false
-        std::vector<Index> positions;  // of changing facts; bit i stands for positions[i], then applicable
+        std::vector<Index> positions;  // of changing facts; bit i stands for positions[i], then the marks
+        bool reads_landmarks;
 
-        std::size_t num_bits() const { return positions.size() + 1; }
+        std::size_t num_bits() const { return positions.size() + (reads_landmarks ? 3 : 1); }
         // The module's inputs for these bits.
         std::vector<float> inputs(std::uint64_t bits) const;
     };
@@ -25,13 +26,14 @@ class AsnetInputs {
 
     const std::vector<Class>& classes() const { return classes_; }
     std::size_t class_of(std::size_t op) const { return static_cast<std::size_t>(class_of_operator_[op]); }
-    // The bits of an operator, given a truth bit for each fact and an applicable bit for each operator.
-    std::uint64_t bits(std::size_t op, const std::uint8_t* truth, const std::uint8_t* applicable) const {
+    // The bits of an operator, given a truth bit for each fact and for each operator its marks: kApplicable,
+    // and where landmarks are read those of AsnetLandmarks.
+    std::uint64_t bits(std::size_t op, const std::uint8_t* truth, const std::uint8_t* marks) const {
         const Index* fact = changing_.data() + changing_start_[op];
         const std::size_t n = static_cast<std::size_t>(changing_start_[op + 1] - changing_start_[op]);
         std::uint64_t result = 0;
         for (std::size_t i = 0; i < n; ++i) result |= std::uint64_t{truth[fact[i]]} << i;
-        return result | std::uint64_t{applicable[op]} << n;
+        return result | std::uint64_t{marks[op]} << n;
     }
 
   private:

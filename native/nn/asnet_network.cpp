@@ -37,13 +37,17 @@ void check_modules(const AsnetNetwork& net) {
         require(layer.size() == schemas, "an action layer lacks modules");
     for (const auto& layer : net.predicate_modules)
         require(layer.size() == predicates, "a predicate layer lacks modules");
+    const std::size_t more = net.reads_landmarks() ? std::size_t{AsnetNetwork::kLandmarkInputs} : 0;
     for (std::size_t schema = 0; schema < schemas; ++schema) {
+        require(static_cast<std::size_t>(net.num_inputs(static_cast<int>(schema))) >= 1 + more,
+                "schema " + std::to_string(schema) + " has too few inputs");
         const std::size_t slots = static_cast<std::size_t>(net.num_slots(static_cast<int>(schema)));
         require(slots <= std::size_t{kMaxAsnetSlots}, "schema " + std::to_string(schema) + " has " +
                                                           std::to_string(slots) + " atoms; at most " +
                                                           std::to_string(kMaxAsnetSlots) + " are supported");
         for (std::size_t layer = 0; layer <= layers; ++layer)
-            check_module(net.action_modules[layer][schema], layer == 0 ? 2 * slots + 1 : (slots + 1) * hidden,
+            check_module(net.action_modules[layer][schema],
+                         layer == 0 ? 2 * slots + 1 + more : (slots + 1) * hidden,
                          layer == layers ? 1 : hidden,
                          "action module " + std::to_string(schema) + " of layer " + std::to_string(layer));
     }

@@ -33,10 +33,16 @@ struct AsnetNetwork {
     int num_predicates() const { return static_cast<int>(predicate_slots.size()); }
     int num_operators() const { return static_cast<int>(operators.size()); }
     int num_facts() const { return static_cast<int>(fact_variables.size()); }
-    // From the first layer's module, which has two inputs a slot and one more.
-    int num_slots(int schema) const {
+    // Inputs of a first module: two a slot, whether the operator is applicable, and in some networks three
+    // that say whether it is the only operator of a landmark, one of several, or in none.
+    static constexpr int kLandmarkInputs = 3;
+    bool reads_landmarks() const { return !action_modules[0].empty() && num_inputs(0) % 2 == 0; }
+    int num_inputs(int schema) const {
         return static_cast<int>(action_modules[0][static_cast<std::size_t>(schema)].weights.size() /
-                                static_cast<std::size_t>(hidden) / 2);
+                                static_cast<std::size_t>(hidden));
+    }
+    int num_slots(int schema) const {
+        return (num_inputs(schema) - 1 - (reads_landmarks() ? kLandmarkInputs : 0)) / 2;
     }
 };
 

@@ -18,6 +18,7 @@ int padded(int hidden) {
 AsnetLayout::AsnetLayout(const AsnetNetwork& net)
     : hidden(net.hidden),
       width(padded(net.hidden)),
+      reads_landmarks(net.reads_landmarks()),
       num_layers(static_cast<std::size_t>(net.num_layers())),
       predicate_slots(net.predicate_slots) {
     std::vector<std::size_t> slots;
@@ -71,7 +72,8 @@ std::size_t AsnetLayout::add_bias(bool of_action, std::size_t layer, std::size_t
 
 void AsnetLayout::add_first(std::size_t schema, std::size_t slots) {
     const std::size_t h = static_cast<std::size_t>(hidden), w = static_cast<std::size_t>(width);
-    const std::size_t inputs = 2 * slots + 1, place = add(inputs, false);
+    const std::size_t more = reads_landmarks ? std::size_t{AsnetNetwork::kLandmarkInputs} : 0;
+    const std::size_t inputs = 2 * slots + 1 + more, place = add(inputs, false);
     for (std::size_t i = 0; i < inputs; ++i)
         rows_.push_back({true, false, 0, schema, i * h, place + i * w, h});
     first.push_back({place, add_bias(true, 0, schema, h), inputs});
@@ -108,7 +110,8 @@ void AsnetLayout::unpack(const float* parameters, AsnetNetwork& net) const {
 
 bool AsnetLayout::fits(const AsnetNetwork& net) const {
     if (net.hidden != hidden || static_cast<std::size_t>(net.num_layers()) != num_layers ||
-        net.predicate_slots != predicate_slots || static_cast<std::size_t>(net.num_schemas()) != first.size())
+        net.reads_landmarks() != reads_landmarks || net.predicate_slots != predicate_slots ||
+        static_cast<std::size_t>(net.num_schemas()) != first.size())
         return false;
     for (std::size_t schema = 0; schema < first.size(); ++schema)
         if (static_cast<std::size_t>(net.num_slots(static_cast<int>(schema))) != last[schema].positions)

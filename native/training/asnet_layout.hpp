@@ -39,6 +39,7 @@ struct AsnetLayout {
     };
 
     int hidden, width;
+    bool reads_landmarks;
     std::size_t num_layers;
     std::vector<std::vector<std::pair<int, int>>> predicate_slots;  // by predicate: (schema, position)
     std::vector<FirstModule> first;                                 // by schema

@@ -16,6 +16,7 @@ struct AsnetSample {
     std::size_t task;
     const Word* state;
     std::span<const ActionLabel> labels;  // of all applicable operators, the teacher's first
+    std::span<const AsnetLandmarks::Mark> landmarks;
 };
 
 // Weights in the order of the layout, and a copy in which every matrix is transposed.
@@ -113,7 +114,7 @@ class AsnetPass {
 
     std::vector<Index> identity_, zeros_;
     std::vector<std::int32_t> values_;
-    std::vector<std::vector<std::uint8_t>> truth_, applicable_;  // by state
+    std::vector<std::vector<std::uint8_t>> truth_, marks_;  // by state
     std::vector<Index> competing_;
     std::vector<float> scores_, d_scores_;
 

@@ -64,11 +64,13 @@ void AsnetPass::find_rows(std::span<const AsnetSample> samples) {
     used_rows_.clear();
     row_of_op_.resize(at(num_ops_));
     truth_.resize(std::max(truth_.size(), samples.size()));
-    applicable_.resize(truth_.size());
+    marks_.resize(truth_.size());
     for (std::size_t s = 0; s < samples.size(); ++s) {
         places_[s].task->read(samples[s].state, values_, truth_[s]);
-        applicable_[s].assign(at(places_[s].task->graph.num_operators), 0);
-        for (const ActionLabel& label : samples[s].labels) applicable_[s][at(label.op)] = 1;
+        marks_[s].assign(at(places_[s].task->graph.num_operators), 0);
+        for (const ActionLabel& label : samples[s].labels)
+            marks_[s][at(label.op)] = AsnetLandmarks::kApplicable;
+        for (const auto& [op, mark] : samples[s].landmarks) marks_[s][at(op)] |= mark;
     }
     schema_row_start_.assign(1, 0);
     for (std::size_t schema = 0; schema < layout_.first.size(); ++schema) {
@@ -76,7 +78,7 @@ void AsnetPass::find_rows(std::span<const AsnetSample> samples) {
             const AsnetTask& task = *places_[s].task;
             Index* row = row_of_op_.data() + places_[s].op;
             for (Index op = task.graph.schema_start[schema]; op < task.graph.schema_start[schema + 1]; ++op) {
-                const Index number = task.row_of(at(op), truth_[s].data(), applicable_[s].data());
+                const Index number = task.row_of(at(op), truth_[s].data(), marks_[s].data());
                 Index& here = row_here_[at(number)];
                 if (here < 0) {
                     here = static_cast<Index>(used_rows_.size());

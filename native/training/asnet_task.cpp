@@ -17,7 +17,8 @@ AsnetTask::AsnetTask(const StateSpace& space_, const AsnetNetwork& net_, AsnetSh
       net(checked(net_, space_)),
       graph(net),
       operator_of_action(space_.task.actions.size(), -1),
-      inputs_(net, graph) {
+      inputs_(net, graph),
+      landmarks_(net.reads_landmarks() ? std::make_unique<AsnetLandmarks>(space_, net) : nullptr) {
     for (std::size_t op = 0; op < net.operators.size(); ++op)
         operator_of_action[static_cast<std::size_t>(net.operators[op])] = static_cast<Index>(op);
     std::size_t entries = 0;
@@ -62,14 +63,20 @@ void AsnetTask::read(const Word* state, std::vector<std::int32_t>& values,
     }
 }
 
-void AsnetTask::prepare(const Word* state, const std::vector<ActionLabel>& labels, AsnetShared& shared) {
+std::vector<AsnetLandmarks::Mark> AsnetTask::prepare(const Word* state,
+                                                     const std::vector<ActionLabel>& labels,
+                                                     AsnetShared& shared) {
     std::vector<std::int32_t> values;
-    std::vector<std::uint8_t> truth, applicable(static_cast<std::size_t>(graph.num_operators), 0);
+    std::vector<std::uint8_t> truth, marks(static_cast<std::size_t>(graph.num_operators), 0);
     read(state, values, truth);
-    for (const ActionLabel& label : labels) applicable[static_cast<std::size_t>(label.op)] = 1;
-    for (std::size_t op = 0; op < applicable.size(); ++op) {
+    for (const ActionLabel& label : labels)
+        marks[static_cast<std::size_t>(label.op)] = AsnetLandmarks::kApplicable;
+    std::vector<AsnetLandmarks::Mark> found;
+    if (landmarks_) found = landmarks_->find(state);
+    for (const auto& [op, mark] : found) marks[static_cast<std::size_t>(op)] |= mark;
+    for (std::size_t op = 0; op < marks.size(); ++op) {
         const std::size_t cls = inputs_.class_of(op);
-        const std::uint64_t bits = inputs_.bits(op, truth.data(), applicable.data());
+        const std::uint64_t bits = inputs_.bits(op, truth.data(), marks.data());
         const AsnetInputs::Class& meant = inputs_.classes()[cls];
         if (first_entry_[cls] >= 0) {
             Index& entry = table_[static_cast<std::size_t>(first_entry_[cls]) + bits];
@@ -78,6 +85,7 @@ void AsnetTask::prepare(const Word* state, const std::vector<ActionLabel>& label
             large_[{cls, bits}] = shared.rows.number(meant.schema, meant.inputs(bits));
         }
     }
+    return found;
 }
 
 }  // namespace misstep

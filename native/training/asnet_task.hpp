@@ -2,11 +2,13 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "nn/asnet_graph.hpp"
 #include "nn/asnet_inputs.hpp"
+#include "nn/asnet_landmarks.hpp"
 
 namespace misstep {
 
@@ -50,14 +52,16 @@ class AsnetTask {
     // The space must outlive the task.
     AsnetTask(const StateSpace& space, const AsnetNetwork& net, AsnetShared& shared);
 
-    // Makes the state known to row_of(): must be called once for a state before it is trained on.
-    void prepare(const Word* state, const std::vector<ActionLabel>& labels, AsnetShared& shared);
+    // Makes the state known to row_of(): must be called once for a state before it is trained on. Returns
+    // the operators in landmarks, where the network reads them.
+    std::vector<AsnetLandmarks::Mark> prepare(const Word* state, const std::vector<ActionLabel>& labels,
+                                              AsnetShared& shared);
     // Truth bits of the facts; applicable bits of the operators are those of the labels.
     void read(const Word* state, std::vector<std::int32_t>& values, std::vector<std::uint8_t>& truth) const;
     // The number of the inputs that an operator reads.
-    Index row_of(std::size_t op, const std::uint8_t* truth, const std::uint8_t* applicable) const {
+    Index row_of(std::size_t op, const std::uint8_t* truth, const std::uint8_t* marks) const {
         const std::size_t cls = inputs_.class_of(op);
-        const std::uint64_t bits = inputs_.bits(op, truth, applicable);
+        const std::uint64_t bits = inputs_.bits(op, truth, marks);
         return first_entry_[cls] >= 0 ? table_[static_cast<std::size_t>(first_entry_[cls]) + bits]
                                       : large_.at({cls, bits});
     }
@@ -75,8 +79,9 @@ class AsnetTask {
     void find_kinds(AsnetShared& shared);
 
     AsnetInputs inputs_;
-    std::vector<Index> first_entry_;  // by class; -1: too many bits for a table
-    std::vector<Index> table_;        // -1: not met yet
+    std::unique_ptr<AsnetLandmarks> landmarks_;  // absent where the network reads none
+    std::vector<Index> first_entry_;             // by class; -1: too many bits for a table
+    std::vector<Index> table_;                   // -1: not met yet
     std::map<std::pair<std::size_t, std::uint64_t>, Index> large_;
 };
 

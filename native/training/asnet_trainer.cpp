@@ -44,9 +44,11 @@ std::size_t AsnetTrainer::add_task(const StateSpace& space, const AsnetNetwork& 
 }
 
 void AsnetTrainer::add_sample(std::size_t task, const Word* state, const std::vector<ActionLabel>& labels) {
-    tasks_[task]->prepare(state, labels, shared_);
+    const auto landmarks = tasks_[task]->prepare(state, labels, shared_);
     Pool& pool = pools_[task];
-    pool.samples.push_back({pool.words.size(), pool.labels.size(), labels.size()});
+    pool.samples.push_back(
+        {pool.words.size(), pool.labels.size(), labels.size(), pool.landmarks.size(), landmarks.size()});
+    pool.landmarks.insert(pool.landmarks.end(), landmarks.begin(), landmarks.end());
     pool.words.insert(pool.words.end(), state, state + tasks_[task]->space.num_words());
     pool.labels.insert(pool.labels.end(), labels.begin(), labels.end());
 }
@@ -54,7 +56,10 @@ void AsnetTrainer::add_sample(std::size_t task, const Word* state, const std::ve
 AsnetSample AsnetTrainer::sample(std::size_t task, std::size_t number) const {
     const Pool& pool = pools_[task];
     const Stored& stored = pool.samples[number];
-    return {task, pool.words.data() + stored.state, {pool.labels.data() + stored.labels, stored.num_labels}};
+    return {task,
+            pool.words.data() + stored.state,
+            {pool.labels.data() + stored.labels, stored.num_labels},
+            {pool.landmarks.data() + stored.landmarks, stored.num_landmarks}};
 }
 
 void AsnetTrainer::draw(const AsnetTrainingOptions& options) {

@@ -59,12 +59,13 @@ class AsnetTrainer {
     static constexpr std::size_t kPieces = 4;  // of a minibatch; so many threads can work at it
 
     struct Stored {
-        std::size_t state, labels, num_labels;
+        std::size_t state, labels, num_labels, landmarks, num_landmarks;
     };
     struct Pool {
         std::vector<Stored> samples;
         std::vector<Word> words;
         std::vector<ActionLabel> labels;
+        std::vector<AsnetLandmarks::Mark> landmarks;
     };
 
     std::vector<float> read(const ChannelRows& rows) const;

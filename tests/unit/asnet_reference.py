@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
-from misstep._core import State, StateBatch
+from misstep._core import Heuristic, State, StateBatch
 from misstep.formats.asnet_model import AsnetModel, Floats, Module, make_model
 from misstep.pddl.view import PddlView
 from misstep.policies.asnet import GroundNet
@@ -24,7 +24,7 @@ class AsnetReference:
     def scores(self, states: StateBatch) -> tuple[Floats, NDArray[np.bool_]]:
         """The score of every operator in every state, and whether it is applicable there."""
         truth, applicable = self.inputs(states)
-        return self.evaluate(truth, applicable), applicable
+        return self.evaluate(truth, applicable, self.landmarks(states)), applicable
 
     def inputs(self, states: StateBatch) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which facts hold and which operators are applicable in every state."""
@@ -38,9 +38,22 @@ class AsnetReference:
                     applicable[row, self._number[action.index]] = True
         return truth, applicable
 
-    def evaluate(self, truth: NDArray[np.bool_], applicable: NDArray[np.bool_]) -> Floats:
+    def landmarks(self, states: StateBatch) -> Floats:
+        """By operator whether it is the only one of a landmark, one of several, in none; else no columns."""
+        if not self.model.landmarks:
+            return np.zeros((len(states), len(self.net.operators), 0), dtype=np.float32)
+        lmcut = Heuristic(self.task, "lmcut")
+        bits = np.zeros((len(states), len(self.net.operators), 3), dtype=np.float32)
+        for row, state in enumerate(states):
+            found = lmcut.landmarks(state) or []
+            for action, number in self._number.items():
+                sizes = [len(actions) for actions, _ in found if self.task.actions[action] in actions]
+                bits[row, number, 2 if not sizes else int(min(sizes) > 1)] = 1
+        return bits
+
+    def evaluate(self, truth: NDArray[np.bool_], applicable: NDArray[np.bool_], landmarks: Floats) -> Floats:
         """The score of every operator."""
-        actions = self._first_layer(truth, applicable)
+        actions = self._first_layer(truth, applicable, landmarks)
         facts = None
         for layer in range(self.model.num_layers):
             facts = self._predicate_layer(layer, actions, facts)
@@ -56,13 +69,15 @@ class AsnetReference:
             result.append(min(best)[1] if best else None)
         return result
 
-    def _first_layer(self, truth: NDArray[np.bool_], applicable: NDArray[np.bool_]) -> Floats:
+    def _first_layer(
+        self, truth: NDArray[np.bool_], applicable: NDArray[np.bool_], landmarks: Floats
+    ) -> Floats:
         inputs = _with_missing(truth[:, :, None])
         goal = _with_missing(np.broadcast_to(self.net.goal[None, :, None], (*truth.shape, 1)))
         layers = []
         for schema, slots in enumerate(self.net.slot_facts):
             own = applicable[:, self._operators(schema), None].astype(np.float32)
-            parts = (inputs[:, slots, 0], goal[:, slots, 0], own)
+            parts = (inputs[:, slots, 0], goal[:, slots, 0], own, landmarks[:, self._operators(schema)])
             layers.append(_elu(_linear(np.concatenate(parts, axis=2), self.model.action_modules[0][schema])))
         return np.concatenate(layers, axis=1)
 
@@ -125,7 +140,12 @@ def _elu(values: Floats) -> Floats:
 
 
 def random_model(
-    view: PddlView | None, *, hidden: int = 16, num_layers: int = 2, seed: int = 0
+    view: PddlView | None,
+    *,
+    hidden: int = 16,
+    num_layers: int = 2,
+    seed: int = 0,
+    landmarks: bool = False,
 ) -> AsnetModel:
     """An untrained network for a domain, with outputs of moderate size."""
     assert view is not None, "networks need the PDDL of the task"
@@ -140,7 +160,7 @@ def random_model(
     for layer in range(num_layers + 1):
         for index, schema in enumerate(view.schemas):
             slots = len(schema.atoms)
-            inputs = 2 * slots + 1 if layer == 0 else (slots + 1) * hidden
+            inputs = 2 * slots + 1 + 3 * landmarks if layer == 0 else (slots + 1) * hidden
             actions[layer, index] = module(inputs, 1 if layer == num_layers else hidden)
     for layer in range(num_layers):
         for index in range(len(view.predicates)):

@@ -21,6 +21,8 @@ class LabelledState(NamedTuple):
     applicable: NDArray[np.bool_]
     good: Sequence[int]
     """Operators with a right answer; the first is the teacher's."""
+    landmarks: NDArray[np.float32]
+    """By operator three bits, or none where the network reads no landmarks."""
 
 
 class TorchBatch:
@@ -46,16 +48,17 @@ class TorchBatch:
             at[-1] = self.num_facts  # -1 finds the row of minus ones
         truth = np.full(self.num_facts + 1, -1.0, dtype=np.float32)
         goal = truth.copy()
-        applicable = np.zeros(self.num_ops, dtype=np.float32)
+        own = np.zeros((self.num_ops, 1 + states[0].landmarks.shape[1]), dtype=np.float32)
         for s, facts, ops in zip(states, fact_at, op_at, strict=True):
-            truth[facts[:-1]], goal[facts[:-1]], applicable[ops] = s.truth, s.net.goal, s.applicable
+            truth[facts[:-1]], goal[facts[:-1]] = s.truth, s.net.goal
+            own[ops] = np.concatenate((s.applicable[:, None], s.landmarks), axis=1)
         self.slots, self.first_inputs = [], []
         for a in range(num_schemas):
             gathered = [at[s.net.slot_facts[a]] for s, at in zip(states, fact_at, strict=True)]
             slots = np.concatenate(gathered)
-            own = applicable[self.op_start[a] : self.op_start[a + 1], None]
+            mine = own[self.op_start[a] : self.op_start[a + 1]]
             self.slots.append(torch.from_numpy(slots))
-            self.first_inputs.append(torch.from_numpy(np.concatenate((truth[slots], goal[slots], own), 1)))
+            self.first_inputs.append(torch.from_numpy(np.concatenate((truth[slots], goal[slots], mine), 1)))
         self.pools = [
             [torch.from_numpy(self._members(p, schema, position)) for schema, position in slots]
             for p, slots in enumerate(first.predicate_slots)

@@ -74,6 +74,18 @@ def test_native_equals_numpy(tasks: Any, name: str, hidden: int, num_layers: int
         assert_like_reference(model, task, walked_states(task, 20, seed=seed))
 
 
+@pytest.mark.parametrize("name", ["courier", "odd"])
+@pytest.mark.parametrize("num_layers", [1, 2])
+def test_landmark_inputs_equal_numpy(tasks: Any, name: str, num_layers: int) -> None:
+    task = tasks[name]
+    states = walked_states(task, 20)
+    model = random_model(task.pddl, num_layers=num_layers, seed=1, landmarks=True)
+    assert_like_reference(model, task, states)
+    bits = AsnetReference(model, ground_net(model, task), task).landmarks(task.batch(states))
+    assert (bits.sum(axis=2) == 1).all()
+    assert bits.any(axis=(0, 1)).sum() >= 2  # of the three cases
+
+
 def test_large_weights_saturate(tasks: Any) -> None:
     task = tasks["courier"]
     model = random_model(task.pddl)

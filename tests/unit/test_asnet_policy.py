@@ -109,6 +109,14 @@ def test_published_format(model: Any, tmp_path: Path) -> None:
     assert again.domain_name == "courier"
 
 
+def test_published_format_with_landmarks(model: Any, tmp_path: Path) -> None:
+    path = write_sqlite(tmp_path / "x.policy", model, change=lambda rows: more_inputs(rows, 3))
+    again = read_asnet(path)
+    assert again.landmarks
+    assert not model.landmarks
+    assert again.action_slots == model.action_slots
+
+
 def test_newer_published_format(model: Any, tmp_path: Path) -> None:
     assert_same(read_asnet(write_toml(tmp_path / "x.policy", model)), model)
 
@@ -133,8 +141,14 @@ def text_for_blob(rows: Any) -> Any:
     return rows
 
 
-def landmark_inputs(rows: Any) -> Any:
-    return [[*row[:4], row[4] + bytes(3 * 64)] if row[0] == row[1] == row[3] == 0 else row for row in rows]
+def more_inputs(rows: Any, number: int, *, only_first: bool = False) -> Any:
+    """First action modules with so many inputs more, as landmarks (3) and history (1) add them."""
+    return [
+        [*row[:4], row[4] + bytes(number * 64)]
+        if row[0] == row[1] == 0 and (row[3] == 0 or not only_first)
+        else row
+        for row in rows
+    ]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +167,10 @@ def landmark_inputs(rows: Any) -> Any:
         (lambda rows: [[0, 7, "x", 0, b""]], "malformed"),
         (lambda rows: [[None, 0, "x", 0, b""]], "malformed"),
         (lambda rows: [[row[0], row[1], "same", *row[3:]] for row in rows], "stands there twice"),
-        (landmark_inputs, "landmark or history inputs"),
+        (lambda rows: more_inputs(rows, 1), "history inputs.*functions of the state"),
+        (lambda rows: more_inputs(rows, 4), "history inputs"),
+        (lambda rows: more_inputs(rows, 2), "action `drive`, layer 1 has"),
+        (lambda rows: more_inputs(rows, 3, only_first=True), "some actions read landmarks and others do not"),
     ],
 )
 def test_damaged_tables(model: Any, tmp_path: Path, change: Any, said: str) -> None:

@@ -147,6 +147,25 @@ def test_a_killed_training_goes_on_to_the_same_model(
         assert (whole.models / name).read_bytes() == (parts.models / name).read_bytes()
 
 
+def test_states_that_teachers_fail_on_are_remembered(tasks: list[misstep.Task]) -> None:
+    config = replace(QUICK, max_states=0, teacher_expansions=1)
+    data, task = data_of(tasks, config), tasks[2]
+    start = task.initial_state
+    others = [state for _, state in task.successors(start)]
+    assert data.visit(2, [start, *others], most=9) == 1  # After a failure the task waits
+    assert [entry.regrets for entry in data.entries] == [()]
+    assert data.visit(2, others, most=9, turn=1) == 0
+    again = data_of(tasks, config)
+    again.restore(data.entries[0])
+    assert again.visit(2, [start], most=9, turn=2) == 0
+    assert again.visit(2, others, most=9, turn=1) == 0
+    assert again.visit(2, others, most=9, turn=2) == data.visit(2, others, most=9, turn=2) == 1
+    assert again.entries == data.entries
+    assert again.size == 0
+    always = data_of(tasks, replace(config, back_off=False))
+    assert always.visit(2, [start, *others], most=9) == 1 + len(others)
+
+
 def test_other_options_do_not_go_on(tasks: list[misstep.Task], tmp_path: Path) -> None:
     train_asnet(tasks[:1], (), replace(QUICK, epochs=1), out=tmp_path)
     with pytest.raises(InputError, match="other tasks or options"):

@@ -18,24 +18,28 @@ from tests.unit.asnet_torch import LabelledState, TorchAsnet, TorchBatch
 TASKS = Path(__file__).parents[1] / "tasks"
 NUM_STATES = 12
 CASES = [
-    ("gripper", "p02", 2, 16),
-    ("ferry", "p02", 1, 16),
-    ("blocks", "p02", 3, 16),
-    ("childsnack", "p01", 2, 5),
-    ("rovers", "p01", 2, 24),
-    ("sokoban", "p01", 2, 33),
+    ("gripper", "p02", 2, 16, False),
+    ("ferry", "p02", 1, 16, False),
+    ("blocks", "p02", 3, 16, False),
+    ("blocks", "p02", 2, 16, True),
+    ("childsnack", "p01", 2, 5, False),
+    ("rovers", "p01", 2, 24, False),
+    ("rovers", "p01", 2, 16, True),
+    ("sokoban", "p01", 2, 33, False),
 ]
 
 
 class Case:
     """A task, a random network, some states with made-up labels, and a trainer that knows them."""
 
-    def __init__(self, domain: str, problem: str, layers: int, hidden: int) -> None:
+    def __init__(self, domain: str, problem: str, layers: int, hidden: int, landmarks: bool) -> None:
         folder = TASKS / domain
         self.task = misstep.load(folder / "domain.pddl", folder / f"{problem}.pddl", unit_cost=True)
         view = self.task.pddl
         assert view is not None
-        self.model = initial_model(view, hidden=hidden, layers=layers, init="xavier", seed=1)
+        self.model = initial_model(
+            view, hidden=hidden, layers=layers, init="xavier", seed=1, landmarks=landmarks
+        )
         rng = np.random.default_rng(2)
         biased = [
             tuple(
@@ -106,10 +110,10 @@ def test_gradients_against_finite_differences(case: Case, loss: str) -> None:
 def test_gradients_against_pytorch(case: Case, loss: str) -> None:
     pytest.importorskip("torch", reason="PyTorch is not installed; pip install misstep[torch]")
     net = ground_net(case.model, case.task)
-    truth, applicable = AsnetReference(case.model, net, case.task).inputs(case.task.batch(case.states))
-    batch = TorchBatch(
-        [LabelledState(net, t, a, g) for t, a, g in zip(truth, applicable, case.good, strict=True)]
-    )
+    reference, states = AsnetReference(case.model, net, case.task), case.task.batch(case.states)
+    truth, applicable = reference.inputs(states)
+    rows = zip(truth, applicable, case.good, reference.landmarks(states), strict=True)
+    batch = TorchBatch([LabelledState(net, t, a, g, marks) for t, a, g, marks in rows])
     network = TorchAsnet(case.model)
     # Where every action is good the native loss is 0, as PyTorch's is.
     expected = network.any_good_loss(batch) if loss == "any-good" else network.teacher_loss(batch)

@@ -31,6 +31,10 @@ class AsnetOptions:
 
     layers: Annotated[int | None, Parameter(validator=Count, help="Predicate layers.")] = None
     hidden: Annotated[int | None, Parameter(validator=Count, help="Channels of a hidden vector.")] = None
+    landmarks: Annotated[
+        bool | None,
+        Parameter(negative="", help="Actions also read whether they stand in LM-cut's landmarks."),
+    ] = None
     epochs: Annotated[int | None, Parameter(validator=Count, help="At most so many.")] = None
     batches: Annotated[int | None, Parameter(validator=Count, help="Minibatches an epoch.")] = None
     rate: Annotated[float | None, Parameter(validator=Number(gt=0), help="Learning rate at first.")] = None

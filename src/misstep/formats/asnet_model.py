@@ -16,6 +16,8 @@ Floats: TypeAlias = NDArray[np.float32]
 
 MAX_HIDDEN = 64
 MAX_LAYERS = 16
+_PLAIN, _LANDMARKS = 1, 3
+"""Inputs of a first action module beside two a slot: always the applicable bit, in some networks landmarks."""
 
 
 class Module(NamedTuple):
@@ -36,9 +38,10 @@ class AsnetModel:
     """A network of `num_layers` predicate layers between `num_layers` + 1 action layers.
 
     Slots are the positions in an action schema's list of distinct atoms. Inputs of an action module are its
-    slots' truth values, goal bits and the applicable bit in layer 0, later one vector a slot and the action's
-    own last vector. Inputs of a predicate module are one pooled vector for each (action, slot) that mentions
-    the predicate, by action, then slot; after layer 0 also the fact's own last vector.
+    slots' truth values, goal bits and the applicable bit in layer 0 (and three bits about landmarks, see
+    `landmarks`), later one vector a slot and the action's own last vector. Inputs of a predicate module are
+    one pooled vector for each (action, slot) that mentions the predicate, by action, then slot; after layer 0
+    also the fact's own last vector.
     """
 
     hidden: int
@@ -57,7 +60,12 @@ class AsnetModel:
     @cached_property
     def action_slots(self) -> tuple[int, ...]:
         """How many distinct atoms each action schema has."""
-        return tuple((len(module.weights) - 1) // 2 for module in self.action_modules[0])
+        return tuple(len(module.weights) // self.hidden - 1 for module in self.action_modules[1])
+
+    @cached_property
+    def landmarks(self) -> bool:
+        """Whether actions also read if they are the only one of an LM-cut landmark, one of several, or in none."""
+        return any(len(module.weights) % 2 == 0 for module in self.action_modules[0])
 
     @cached_property
     def predicate_slots(self) -> tuple[int, ...]:
@@ -115,15 +123,13 @@ def make_model(
         row = []
         for index, name in enumerate(actions):
             module = _shaped(source, "action", name, layer, action_arrays.get((layer, index)), outputs)
-            inputs = len(module.weights)
-            if layer == 0 and inputs % 2 == 0:
-                raise InputError(
-                    f"{source}: action `{name}`, layer 0 has {inputs} inputs, not two a slot and one; "
-                    "networks with landmark or history inputs cannot be evaluated here: train without them"
+            if layer == 1:
+                _check_first_layer(
+                    source, name, len(action_modules[0][index].weights), len(module.weights), hidden
                 )
-            if layer > 0:
-                slots = (len(action_modules[0][index].weights) - 1) // 2
-                _require(source, f"action `{name}`, layer {layer}", inputs, (slots + 1) * hidden)
+            elif layer > 1:
+                first = len(action_modules[1][index].weights)
+                _require(source, f"action `{name}`, layer {layer}", len(module.weights), first)
             row.append(module)
         action_modules.append(tuple(row))
     predicate_modules: list[tuple[Module, ...]] = []
@@ -149,6 +155,8 @@ def make_model(
         domain_name,
         domain_hash,
     )
+    if len({len(module.weights) % 2 for module in model.action_modules[0]}) > 1:
+        raise InputError(f"{source}: some actions read landmarks and others do not; is the file damaged?")
     if sum(model.action_slots) != sum(model.predicate_slots):
         raise InputError(
             f"{source}: actions have {sum(model.action_slots)} slots, predicates "
@@ -173,6 +181,22 @@ def _shaped(source: str, kind: str, name: str, layer: int, module: Module | None
     if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
         raise InputError(f"{where} has weights that are not finite; training went wrong, pick another epoch")
     return Module(weights.astype(np.float32), bias.astype(np.float32))
+
+
+def _check_first_layer(source: str, name: str, inputs: int, next_inputs: int, hidden: int) -> None:
+    """The next layer says how many slots an action has, and so what else its first module reads."""
+    slots = next_inputs // hidden - 1
+    more = inputs - 2 * slots
+    if next_inputs % hidden == 0 and more in (_PLAIN, _PLAIN + _LANDMARKS):
+        return
+    if next_inputs % hidden == 0 and more in (_PLAIN + 1, _PLAIN + _LANDMARKS + 1):
+        raise InputError(
+            f"{source}: action `{name}` reads how often it was applied before (history inputs), so that the "
+            "policy's decisions depend on more than the state: what is tested here are functions of the state; "
+            "train without history inputs"
+        )
+    _require(source, f"action `{name}`, layer 1", next_inputs, ((inputs - _PLAIN) // 2 + 1) * hidden)
+    raise InputError(f"{source}: action `{name}`, layer 0 has {inputs} inputs; is the file damaged?")
 
 
 def _require(source: str, where: str, inputs: int, expected: int) -> None:

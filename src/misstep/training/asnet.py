@@ -17,7 +17,7 @@ from misstep.task import Task
 from misstep.training.asnet_checkpoint import Checkpoint
 from misstep.training.asnet_config import AsnetConfig
 from misstep.training.asnet_data import TimeUp, make_data
-from misstep.training.asnet_init import initial_model
+from misstep.training.asnet_init import configured_model
 from misstep.training.asnet_run import EpochResult, TrainerState, TrainingRun, visit_runs
 from misstep.training.teacher_cache import TeacherCache, task_digest
 
@@ -110,9 +110,7 @@ class _Session:
         view = training[0].pddl if training else None
         if view is None:
             raise InputError("training an ASNet needs tasks from PDDL, not from SAS")
-        self.model = initial_model(
-            view, hidden=config.hidden, layers=config.layers, init=config.init, seed=config.seed
-        )
+        self.model = configured_model(view, config, seed=config.seed)
         self.data = make_data(self.model, training, validation, config, cache=cache, report=report)
         self.data.budget = Budget(seconds=max_seconds)
         self.data.enumerate()
@@ -135,9 +133,7 @@ class _Session:
         view = self.data.tasks[0].pddl
         assert view is not None
         config = self.config
-        model = initial_model(
-            view, hidden=config.hidden, layers=config.layers, init=config.init, seed=view_seed
-        )
+        model = configured_model(view, config, seed=view_seed)
         trainer = make_data(
             model, self.data.tasks[:1], (), replace(config, threads=1, seed=view_seed)
         ).trainer
@@ -190,7 +186,7 @@ class _Session:
 
     def _epoch(self, run: TrainingRun, progress: Callable[[Progress], None]) -> None:
         best_before = run.best
-        result = run.advance(self.data)
+        result = run.advance(self.data, turn=sum(each.epoch for each in self.runs))
         self._write_model(self.out / "models" / f"{run.name}-{run.epoch:04d}.asnet", result.model)
         if run.best != best_before:
             self._write_model(self.out / "models" / f"{run.name}-best.asnet", result.model)

@@ -31,6 +31,10 @@ class AsnetConfig:
 
     layers: int = 2
     hidden: int = 16
+    landmarks: bool = False
+    """Whether actions also read if they stand in LM-cut's landmarks of the state. (The loop of Toyer et al.
+    also offers counts of earlier applications. A policy that reads these is no function of the state, so that
+    nothing could be tested about it here; there is no such option.)"""
     variants: tuple[Variant, ...] = (Variant(), Variant(max_regret=1))
     runs: int = 2
     """How many runs of each variant, with seeds of their own, go side by side."""
@@ -55,12 +59,14 @@ class AsnetConfig:
     """So many states of an enumerated task are used, drawn evenly."""
     teachers: tuple[str, ...] = ("astar",)
     """Asked for tasks that are too large to enumerate."""
-    teacher_expansions: int = 1000
+    teacher_expansions: int = 500
     """What one call of a teacher may expand."""
     labels: Labels = "successors"
     """`plan`: the actions along a teacher's plan. `successors`: every action by a call for its successor."""
     max_new_states: int = 20
     """So many visited states an epoch are labelled by teachers."""
+    back_off: bool = True
+    """Tasks whose teachers reached their limit are asked about in ever fewer epochs."""
     max_steps: int = 1000
     """A run of the policy ends after so many actions."""
     solved_epochs: int | None = None
@@ -122,6 +128,7 @@ def make_config(recipe: Recipe, **options: object) -> AsnetConfig:
             teacher_expansions=20_000,
             labels="plan",
             max_new_states=10**9,
+            back_off=False,
             solved_epochs=20,
             patience=300,
             perfect_epochs=300,

@@ -15,6 +15,9 @@ from misstep.training.asnet_config import AsnetConfig
 from misstep.training.labels import Labeller, Regrets, Sample
 from misstep.training.teacher_cache import TeacherCache
 
+_MOST_WAITING = 5
+"""A task that teachers fail on is asked about again after at most 2 to the power of this many epochs."""
+
 
 class TimeUp(LimitReached):
     """The time was up in the middle of an epoch, which is dropped."""
@@ -30,6 +33,7 @@ class PoolEntry:
     task: int
     facts: tuple[str, ...]
     regrets: tuple[tuple[str, float | None], ...]
+    """Empty where the teachers had no answer: kept so that a later session does not ask again."""
 
 
 @dataclass
@@ -49,6 +53,8 @@ class TrainingData:
     enumerated: list[int | None] = field(default_factory=list)
     """By training task the number of states labelled exactly, None where there are too many states."""
     _seen: list[set[_core.State]] = field(default_factory=list)
+    _failures: list[int] = field(default_factory=list)
+    """By training task how many states in a row the teachers had no answer for."""
     _labellers: dict[int, Labeller] = field(default_factory=dict)
 
     @property
@@ -75,10 +81,16 @@ class TrainingData:
                 )
             self.enumerated.append(added)
             self._seen.append(set())
+            self._failures.append(0)
 
-    def visit(self, task: int, states: Sequence[_core.State], *, most: int) -> int:
-        """Asks teachers about states that are new, at most so many; returns how many were asked about."""
-        if self.enumerated[task] is not None:
+    def visit(self, task: int, states: Sequence[_core.State], *, most: int, turn: int = 0) -> int:
+        """Asks teachers about states that are new, at most so many; returns how many were asked about.
+
+        With `back_off` a task is left alone in more and more turns while its teachers fail: calls that reach
+        their limit are the dearest and teach nothing.
+        """
+        waits = self.config.back_off and turn % 2 ** min(self._failures[task], _MOST_WAITING) != 0
+        if self.enumerated[task] is not None or waits:
             return 0
         asked = 0
         for state in states:
@@ -91,14 +103,22 @@ class TrainingData:
             self._seen[task].add(state)
             labeller = self._labeller(task)
             ask = labeller.along_plan if self.config.labels == "plan" else labeller.by_successors
-            for sample in ask(state):
+            samples = ask(state)
+            for sample in samples:
                 self._add(task, sample, is_new=sample.state == state or sample.state not in self._seen[task])
+            if not samples:
+                self._fail(task, state)
+                if self.config.back_off:
+                    break
         return asked
 
     def restore(self, entry: PoolEntry) -> None:
         """Adds an entry of an earlier session, as it was added then."""
         task = self.tasks[entry.task]
         state = task.state(entry.facts)
+        if not entry.regrets:
+            self._fail(entry.task, state)
+            return
         numbers: dict[str, list[int]] = {}
         for action in task.applicable(state):
             numbers.setdefault(action.name, []).append(action.index)
@@ -106,8 +126,14 @@ class TrainingData:
         regrets: Regrets = [(numbers[name].pop(0), regret) for name, regret in entry.regrets]
         self._add(entry.task, Sample(state, regrets), is_new=True)
 
+    def _fail(self, task: int, state: _core.State) -> None:
+        self._seen[task].add(state)
+        self._failures[task] += 1
+        self.entries.append(PoolEntry(task, tuple(state.facts), ()))
+
     def _add(self, task: int, sample: Sample, *, is_new: bool) -> None:
         self._seen[task].add(sample.state)
+        self._failures[task] = 0
         if not is_new:
             return
         self.trainer.add_sample(task, sample.state, sample.regrets)

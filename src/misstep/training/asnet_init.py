@@ -7,15 +7,34 @@ import numpy as np
 
 from misstep.formats.asnet_model import AsnetModel, Module, domain_hash, make_model
 from misstep.pddl.view import PddlView
+from misstep.training.asnet_config import AsnetConfig
+
+
+def configured_model(view: PddlView, config: AsnetConfig, *, seed: int) -> AsnetModel:
+    """The network that the configuration asks for."""
+    return initial_model(
+        view,
+        hidden=config.hidden,
+        layers=config.layers,
+        init=config.init,
+        seed=seed,
+        landmarks=config.landmarks,
+    )
 
 
 def initial_model(
-    view: PddlView, *, hidden: int, layers: int, init: Literal["normal", "xavier"], seed: int
+    view: PddlView,
+    *,
+    hidden: int,
+    layers: int,
+    init: Literal["normal", "xavier"],
+    seed: int,
+    landmarks: bool = False,
 ) -> AsnetModel:
     """A network for the domain of a task.
 
     `normal`: weights and biases from N(0, 1), as the published policies began. `xavier`: weights even between
-    plus and minus sqrt(6 / (inputs + outputs)), biases 0.
+    plus and minus sqrt(6 / (inputs + outputs)), biases 0. With `landmarks` actions also read LM-cut's landmarks.
     """
     rng = np.random.default_rng(seed)
 
@@ -32,7 +51,7 @@ def initial_model(
     for layer in range(layers + 1):
         for index, schema in enumerate(view.schemas):
             slots = len(schema.atoms)
-            inputs = 2 * slots + 1 if layer == 0 else (slots + 1) * hidden
+            inputs = 2 * slots + 1 + 3 * landmarks if layer == 0 else (slots + 1) * hidden
             actions[layer, index] = module(inputs, 1 if layer == layers else hidden)
     for layer in range(layers):
         for index in range(len(view.predicates)):

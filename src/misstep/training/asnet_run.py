@@ -70,8 +70,11 @@ class TrainingRun:
     """The same for the validation tasks."""
     alive: bool = True
 
-    def advance(self, data: TrainingData) -> EpochResult:
-        """Trains for one epoch, then runs the model on all tasks and labels what it visited."""
+    def advance(self, data: TrainingData, *, turn: int = 0) -> EpochResult:
+        """Trains for one epoch, then runs the model on all tasks and labels what it visited.
+
+        `turn` counts the epochs of all runs.
+        """
         config, trainer = data.config, data.trainer
         trainer.restore(
             self.state.parameters,
@@ -98,7 +101,7 @@ class TrainingRun:
         runs = data.run(model, range(len(data.tasks)))
         training, validation = runs[: data.num_training], runs[data.num_training :]
         solved = Score.of(training)
-        new_states = visit_runs(data, training)
+        new_states = visit_runs(data, training, turn=turn)
         self.epoch += 1  # From here on nothing can end the epoch early.
         rate = solved.solved / data.num_training
         score = Score.of(validation) if validation else solved
@@ -128,14 +131,14 @@ def rate_at(config: AsnetConfig, epoch: int) -> float:
     return config.final_rate + (config.rate - config.final_rate) * (1 + math.cos(math.pi * share)) / 2
 
 
-def visit_runs(data: TrainingData, runs: Sequence[_core.Run]) -> int:
+def visit_runs(data: TrainingData, runs: Sequence[_core.Run], *, turn: int = 0) -> int:
     """Labels new states that runs of the training tasks visited: fairly, one from each task in turn."""
     left = data.config.max_new_states
     asked = 0
     for number, run in enumerate(runs):
         share = max(1, left // (len(runs) - number))
         if data.enumerated[number] is None and left > 0:
-            count = data.visit(number, run.states, most=min(share, left))
+            count = data.visit(number, run.states, most=min(share, left), turn=turn)
             left -= count
             asked += count
     return asked

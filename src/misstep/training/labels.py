@@ -55,8 +55,11 @@ class Labeller:
     def by_successors(self, state: _core.State) -> list[Sample]:
         """The state with the regret of every action, from plans of its successors; empty where none is known.
 
-        A successor whose teachers reached a limit is unknown, not bad.
+        A successor whose teachers reached a limit is unknown, not bad. The state itself is asked about first:
+        where that fails, all its successors are likely to fail, each at the price of a whole search.
         """
+        if self._best(state)[0] is None:
+            return []
         known: list[tuple[int, float]] = []
         unknown: Regrets = []
         for action, successor in self.task.successors(state):

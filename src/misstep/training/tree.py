@@ -22,7 +22,7 @@ from misstep.training.asnet import Progress, TrainingResult, with_parameters
 from misstep.training.asnet_checkpoint import replace_safely
 from misstep.training.asnet_config import AsnetConfig
 from misstep.training.asnet_data import PoolEntry, TimeUp, TrainingData, make_data
-from misstep.training.asnet_init import initial_model
+from misstep.training.asnet_init import configured_model
 from misstep.training.asnet_run import TrainerState, TrainingRun, visit_runs
 from misstep.training.drawing import TreeNode, draw_tree
 from misstep.training.examiner import ExamConfig, Examiner, digest_of
@@ -155,10 +155,7 @@ class _Grower:
         self._pool_lines = 0
 
     def _first_model(self, init: int) -> Any:
-        config = self.config
-        return initial_model(
-            self.view, hidden=config.hidden, layers=config.layers, init=config.init, seed=config.seed + init
-        )
+        return configured_model(self.view, self.config, seed=self.config.seed + init)
 
     def validate_on(self, validation: Sequence[Task], exam: ExamConfig) -> None:
         """Makes the pools, and reads what an earlier session left."""
