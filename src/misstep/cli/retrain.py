@@ -40,7 +40,10 @@ def retrain(
     pool: Annotated[int, Parameter(validator=Count, help="States of every task in a round.")] = 50,
     epochs: Annotated[int, Parameter(validator=Count, help="Of training, a round.")] = 4,
     batches: Annotated[int, Parameter(validator=Count, help="Minibatches an epoch.")] = 150,
-    rate: Annotated[float, Parameter(validator=Number(gt=0, lt=1), help="Learning rate.")] = 3e-4,
+    rate: Annotated[
+        float | None,
+        Parameter(validator=Number(gt=0, lt=1), help="One learning rate, instead of a high and a low one."),
+    ] = None,
     oracle: Annotated[
         list[str] | None, Parameter(negative="", help="Oracles that find the bugs, instead of the usual.")
     ] = None,
@@ -63,7 +66,9 @@ def retrain(
     from misstep.training.retraining import retrain as learn
 
     model = _model(policy)
-    config = RetrainConfig(rounds=rounds, pool=pool, epochs=epochs, batches=batches, rate=rate, seed=seed)
+    config = RetrainConfig(rounds=rounds, pool=pool, epochs=epochs, batches=batches, seed=seed)
+    if rate is not None:
+        config = replace(config, rates=(rate,))
     if oracle:
         config = replace(config, oracle=tuple(oracle))
     read = read_domain(domain)
