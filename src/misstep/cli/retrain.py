@@ -40,10 +40,7 @@ def retrain(
     pool: Annotated[int, Parameter(validator=Count, help="States of every task in a round.")] = 50,
     epochs: Annotated[int, Parameter(validator=Count, help="Of training, a round.")] = 4,
     batches: Annotated[int, Parameter(validator=Count, help="Minibatches an epoch.")] = 150,
-    rate: Annotated[
-        float | None,
-        Parameter(validator=Number(gt=0, lt=1), help="One learning rate, instead of a high and a low one."),
-    ] = None,
+    rate: Annotated[float, Parameter(validator=Number(gt=0, lt=1), help="Learning rate.")] = 1e-3,
     oracle: Annotated[
         list[str] | None, Parameter(negative="", help="Oracles that find the bugs, instead of the usual.")
     ] = None,
@@ -66,9 +63,7 @@ def retrain(
     from misstep.training.retraining import retrain as learn
 
     model = _model(policy)
-    config = RetrainConfig(rounds=rounds, pool=pool, epochs=epochs, batches=batches, seed=seed)
-    if rate is not None:
-        config = replace(config, rates=(rate,))
+    config = RetrainConfig(rounds=rounds, pool=pool, epochs=epochs, batches=batches, rate=rate, seed=seed)
     if oracle:
         config = replace(config, oracle=tuple(oracle))
     read = read_domain(domain)

@@ -51,7 +51,7 @@ class RetrainConfig:
     oracle: tuple[str, ...] = ("landmarks+planner:astar:lmcut,effort=1e6+lookahead",)
     """Finds bugs and better plans."""
     labels: tuple[BugRule, ...] = ("plan", "successors")
-    """What bugs teach; see misstep.training.bug_labels. Each rule with each variant and rate, side by side."""
+    """What bugs teach; see misstep.training.bug_labels. Each rule with each variant, side by side."""
     teachers: tuple[str, ...] = ("astar",)
     """Asked about the successors of states in which the policy may have gone wrong."""
     expansions: int = 1000
@@ -64,8 +64,9 @@ class RetrainConfig:
     """Ways to learn, side by side; validation chooses in every round."""
     epochs: int = 4
     batches: int = 150
-    rates: tuple[float, ...] = (1e-3, 3e-4)
-    """Learning rates."""
+    rate: float = 1e-3
+    mixes: tuple[float, ...] = (1.0, 0.3)
+    """How far to go from the old weights to the learned ones, each tried: less of the way forgets less."""
     max_states: int = 50_000
     """Tasks with at most so many states are also learned exactly, so that what is known is kept."""
     max_samples: int = 2_000
@@ -337,19 +338,21 @@ class _Loop:
     def _train(self) -> bool:
         """Trains every variant from the best model on; keeps the best of all, if it is better than that."""
         found = False
-        ways = product(self.data.items(), self.config.variants, self.config.rates)
+        ways = product(self.data.items(), self.config.variants)
         start = _parameters(next(iter(self.data.values())), self.best_path)
-        for (rule, data), variant, rate in ways:
-            parameters = self._trained(data, variant, rate, start)
-            name = f"round-{self.round + 1:02d}-{rule}-{variant}-{rate:g}.asnet"
-            path = self.out / "models" / name
-            _write(path, with_parameters(self.model, data.trainer, parameters))
-            now = standing(self._exams(self.examiner, path))
-            if now.is_better(self.best):
-                self.best, self.best_path, found = now, path, True
+        for (rule, data), variant in ways:
+            learned = self._trained(data, variant, start)
+            for mix in self.config.mixes:
+                mixed = (start + np.float32(mix) * (learned - start)).astype(np.float32)
+                name = f"round-{self.round + 1:02d}-{rule}-{variant}-{mix:g}.asnet"
+                path = self.out / "models" / name
+                _write(path, with_parameters(self.model, data.trainer, mixed))
+                now = standing(self._exams(self.examiner, path))
+                if now.is_better(self.best):
+                    self.best, self.best_path, found = now, path, True
         return found
 
-    def _trained(self, data: TrainingData, variant: Variant, rate: float, start: Floats) -> Floats:
+    def _trained(self, data: TrainingData, variant: Variant, start: Floats) -> Floats:
         trainer, config = data.trainer, self.config
         zeros = np.zeros_like(start)
         text = f"{config.seed} {self.round} {variant}"
@@ -362,7 +365,7 @@ class _Loop:
                 loss=variant.loss,
                 max_regret=variant.max_regret,
                 batch=64,
-                rate=rate,
+                rate=config.rate,
                 dropout=0.1,
                 weight_decay=0.0,
                 task_power=0.5,
