@@ -1,7 +1,8 @@
 """Relational networks of ours in PyTorch: the same function as the native one, and the losses."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ Tensor: TypeAlias = Any
 """A torch.Tensor; PyTorch is an extra, so its types are not always there."""
 
 
+@cache
 def torch_module() -> Any:
     """PyTorch, or an error that says how to install it."""
     return require_extra("torch", extra="torch", purpose="misstep train gnn")
@@ -32,20 +34,51 @@ class Outputs:
 def evaluate(shape: GnnShape, weights: Mapping[str, Tensor], graph: Graph) -> Outputs:
     """Values of states or actions; `weights` by the names of `GnnShape.parameters`."""
     torch = torch_module()
-    size = shape.hidden
-    rows = [(at, torch.from_numpy(index)) for at, index in enumerate(graph.rows) if len(index)]
-    pooling = _Pooling(graph)
-    h = torch.zeros(graph.num_nodes, size)
+    # Networks are small, so that the number of operations counts: relations of one arity go together.
+    arities = sorted({index.shape[1] for index in graph.rows if len(index)})
+    groups = [_Group(arity, shape, weights, graph) for arity in arities]
+    pooling = _Pooling(groups, graph.num_nodes)
+    h = torch.zeros(graph.num_nodes, shape.hidden)
     for _ in range(shape.layers):
-        messages = [
-            _mlp(weights, f"relation.{at}", h[index.reshape(-1)].reshape(len(index), -1)).reshape(-1, size)
-            for at, index in rows
-        ]
+        messages = [group.messages(h) for group in groups]
         received = pooling.largest(torch.cat(messages)) if messages else torch.zeros_like(h)
         h = h + _mlp(weights, "update", torch.cat([received, h], dim=1))
     values = _read_out(shape, weights, "readout", graph, h)
     solvable = _read_out(shape, weights, "solvable", graph, h) if shape.solvable else None
     return Outputs(values.abs() if shape.kind == "value" else values, solvable)
+
+
+class _Group:
+    """The relations of one arity that have rows; shorter ones are filled up with rows that nobody looks at."""
+
+    def __init__(self, arity: int, shape: GnnShape, weights: Mapping[str, Tensor], graph: Graph) -> None:
+        torch = torch_module()
+        relations = [at for at, rows in enumerate(graph.rows) if len(rows) and rows.shape[1] == arity]
+        self.size = shape.hidden
+        self.shape = (len(relations), max(len(graph.rows[at]) for at in relations), arity)
+        self.nodes = np.zeros(self.shape, np.int64)
+        used = np.zeros(self.shape, np.bool_)
+        for place, at in enumerate(relations):
+            self.nodes[place, : len(graph.rows[at])] = graph.rows[at]
+            used[place, : len(graph.rows[at])] = True
+        self.used = np.flatnonzero(used)
+        """Messages that somebody gets, by their place in what `messages` returns."""
+        self._index = torch.from_numpy(self.nodes.reshape(-1))
+
+        def stacked(name: str) -> Tensor:
+            return torch.stack([weights[f"relation.{at}.{name}"] for at in relations])
+
+        self._first = stacked("0.weight").transpose(1, 2), stacked("0.bias")[:, None, :]
+        self._second = stacked("2.weight").transpose(1, 2), stacked("2.bias")[:, None, :]
+
+    def messages(self, h: Tensor) -> Tensor:
+        """Relation by relation, row by row, argument by argument."""
+        torch = torch_module()
+        count, rows, arity = self.shape
+        x = h.index_select(0, self._index).view(count, rows, arity * self.size)
+        for at, (weight, bias) in enumerate((self._first, self._second)):
+            x = torch.baddbmm(bias, x.relu() if at else x, weight)
+        return x.view(-1, self.size)
 
 
 def _mlp(weights: Mapping[str, Tensor], name: str, x: Tensor) -> Tensor:
@@ -67,22 +100,25 @@ def _read_out(shape: GnnShape, weights: Mapping[str, Tensor], name: str, graph: 
 
 
 class _Pooling:
-    """Which node gets which message; messages come relation by relation, row by row, argument by argument."""
+    """Which node gets which message of groups one after the other."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, groups: Sequence[_Group], num_nodes: int) -> None:
         torch = torch_module()
-        receivers = np.concatenate([np.zeros(0, np.int64), *(index.reshape(-1) for index in graph.rows)])
+        starts = np.cumsum([0, *(group.nodes.size for group in groups)])
+        none = [np.zeros(0, np.int64)]
+        used = np.concatenate(none + [group.used + at for group, at in zip(groups, starts, strict=False)])
+        receivers = np.concatenate(none + [group.nodes.reshape(-1)[group.used] for group in groups])
         order = np.argsort(receivers, kind="stable")
         nodes, first, counts = np.unique(receivers[order], return_index=True, return_counts=True)
-        self.order, self.first = torch.from_numpy(order), first
+        self.order, self.first = torch.from_numpy(used[order]), first
         self.nodes = torch.from_numpy(nodes)
         self.segment = np.repeat(np.arange(len(nodes)), counts)
-        self.num_nodes = graph.num_nodes
+        self.num_nodes = num_nodes
 
     def largest(self, messages: Tensor) -> Tensor:
         """By node the largest message, number by number; 0 where there is none."""
         torch = torch_module()
-        found = _segment_max(messages[self.order], self.first, self.segment)
+        found = _segment_max(messages.index_select(0, self.order), self.first, self.segment)
         return torch.zeros(self.num_nodes, messages.shape[1]).index_copy(0, self.nodes, found)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -44,7 +45,11 @@ class GnnTrainer:
 
     def __init__(self, shape: GnnShape, config: GnnConfig, tasks: Sequence[Task], *, seed: int) -> None:
         self.shape, self.config, self.tasks = shape, config, tasks
-        self._shapes = shape.parameters()
+        ends = np.cumsum([0, *(int(np.prod(size)) for size in shape.parameters().values())])
+        self._places = [
+            (name, slice(a, b), size)
+            for (name, size), (a, b) in zip(shape.parameters().items(), pairwise(ends), strict=True)
+        ]
         self.parameters = initial_parameters(shape, seed=seed)
         self._means, self._squares = np.zeros_like(self.parameters), np.zeros_like(self.parameters)
         self._steps, self._random_state = 0, seed
@@ -53,12 +58,7 @@ class GnnTrainer:
 
     def arrays(self, parameters: Weights) -> dict[str, Weights]:
         """A flat vector as arrays by name."""
-        result, at = {}, 0
-        for name, shape in self._shapes.items():
-            size = int(np.prod(shape))
-            result[name] = parameters[at : at + size].reshape(shape)
-            at += size
-        return result
+        return {name: parameters[place].reshape(size) for name, place, size in self._places}
 
     def policy(self, task: int, parameters: Weights) -> _core.GnnPolicy:
         """The native policy with these parameters on one of the tasks."""
@@ -140,9 +140,10 @@ class GnnTrainer:
         rng = np.random.default_rng(self._random_state)
         losses = []
         threads_before = torch.get_num_threads()
-        torch.set_num_threads(1)
+        # PyTorch keeps the number by thread: pieces shall not be cut further, nor threads wait for each other.
+        one_each = partial(torch.set_num_threads, 1)
         try:
-            with ThreadPoolExecutor(min(self.config.threads, _PIECES)) as pool:
+            with ThreadPoolExecutor(min(self.config.threads, _PIECES), initializer=one_each) as pool:
                 for _ in range(self.config.batches):
                     if budget.is_over:
                         break
