@@ -89,7 +89,7 @@ class OwnReference:
         values = values if self.shape.kind == "q" else np.abs(values)
         if self.model.solvable is not None:
             logits = self.read_out(self.model.solvable, h, num_objects)
-            values = values + np.float32(1e5) * (logits <= 0)
+            values = np.where(logits > 0, values, values + np.float32(1e5)).astype(np.float32)
         return values
 
     def read_out(self, readout: Readout, h: Array, num_objects: int) -> Array:
