@@ -141,7 +141,7 @@ def decisions(name: str, path: Path, count: int) -> dict[str, Any]:
     """Compares native and PyTorch decisions on so many states."""
     tasks = problems(name, SIZES[name].test[:1], 4, TEST_SEED)
     result: Counter[str] = Counter(same=0, tie=0, different=0)
-    largest, at_once = 0.0, 20
+    largest, at_once = 0.0, 100
     for task in tasks:
         policy = Gnn(path).bind(task)
         states = walk(task, count // len(tasks), seed=1)

@@ -40,7 +40,7 @@ def retrain(
     pool: Annotated[int, Parameter(validator=Count, help="States of every task in a round.")] = 50,
     epochs: Annotated[int, Parameter(validator=Count, help="Of training, a round.")] = 4,
     batches: Annotated[int, Parameter(validator=Count, help="Minibatches an epoch.")] = 150,
-    rate: Annotated[float, Parameter(validator=Number(gt=0, lt=1), help="Learning rate.")] = 1e-3,
+    rate: Annotated[float, Parameter(validator=Number(gt=0, lt=1), help="Learning rate.")] = 3e-4,
     oracle: Annotated[
         list[str] | None, Parameter(negative="", help="Oracles that find the bugs, instead of the usual.")
     ] = None,

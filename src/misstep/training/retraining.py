@@ -64,7 +64,7 @@ class RetrainConfig:
     """Ways to learn, side by side; validation chooses in every round."""
     epochs: int = 4
     batches: int = 150
-    rate: float = 1e-3
+    rate: float = 3e-4
     mixes: tuple[float, ...] = (1.0, 0.3)
     """How far to go from the old weights to the learned ones, each tried: less of the way forgets less."""
     max_states: int = 50_000
