@@ -13,7 +13,7 @@ import numpy as np
 
 import misstep
 from benchmarks.gnn_walk import walk
-from misstep.formats.gnn_checkpoint import GnnModel, Mlp, Readout
+from misstep.formats.gnn_model import GnnModel, Mlp, Readout
 from misstep.policies.gnn import Gnn
 from tests.data import NO_DATA, data_folder
 from tests.unit.gnn_reference import ReferenceGnn

@@ -198,7 +198,23 @@ void bind_enumeration(nb::module_& m) {
                 return result;
             },
             nb::arg("id"), nb::sig("def regrets(self, id: int) -> list[tuple[Action, float]]"),
-            "What each applicable action costs more than the best one; infinity for a dead end.");
+            "What each applicable action costs more than the best one; infinity for a dead end.")
+        .def(
+            "edges",
+            [](const EnumerationObject& e) {
+                std::vector<std::int64_t> first(e.all->first_edge.begin(), e.all->first_edge.end());
+                std::vector<std::int64_t> actions, to;
+                for (const auto& edge : e.all->edges) {
+                    actions.push_back(edge.action);
+                    to.push_back(edge.to);
+                }
+                return nb::make_tuple(to_numpy(std::move(first)), to_numpy(std::move(actions)),
+                                      to_numpy(std::move(to)));
+            },
+            nb::sig("def edges(self) -> tuple[numpy.typing.NDArray[numpy.int64], "
+                    "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]"),
+            "All transitions: by state where its own begin (and the end of all), the numbers of their "
+            "actions, and the states that they lead to.");
     m.def(
         "enumerate_states",
         [](nb::object task, std::uint32_t max_states, const Budget* budget) {

@@ -36,13 +36,19 @@ GnnPolicy::GnnPolicy(const StateSpace& space, std::shared_ptr<const GnnNetwork> 
     for (std::size_t i = 0; i < encoding_.facts.size(); ++i) {
         const GnnEncoding::FactRow& row = encoding_.facts[i];
         require(known(row.fact) && row.relation < arities.size() &&
-                    row.objects.size() == arities[row.relation] && objects_known(row.objects),
+                    row.objects.size() % arities[row.relation] == 0 && objects_known(row.objects),
                 "facts");
         row_of_fact_[row.fact.var][row.fact.value] = static_cast<std::int32_t>(i);
     }
     for (const NoopAction& noop : encoding_.noops)
         require(std::ranges::all_of(noop.required, known) && std::ranges::all_of(noop.forbidden, known),
                 "no-ops");
+    require(encoding_.actions.size() == (network_->scores_actions() ? task.actions.size() : 0), "actions");
+    for (const GnnEncoding::ActionRow& row : encoding_.actions)
+        require(row.relation < arities.size() && row.objects.size() + 1 == arities[row.relation] &&
+                    objects_known(row.objects),
+                "actions");
+    require(encoding_.noops.empty() || !network_->scores_actions(), "no-ops");
     require(encoding_.rank.size() == task.actions.size() + encoding_.noops.size(), "ranks");
 }
 
@@ -52,13 +58,17 @@ bool GnnPolicy::applies(const NoopAction& noop, const Word* state) const {
            std::ranges::none_of(noop.forbidden, true_in_state);
 }
 
-void GnnPolicy::collect_successors(const Word* state) {
+void GnnPolicy::collect_actions(const Word* state) {
     const std::uint32_t num_actions = static_cast<std::uint32_t>(space_.task.num_actions());
     order_.clear();
     space_.generator.applicable(state, order_);
     for (std::uint32_t i = 0; i < encoding_.noops.size(); ++i)
         if (applies(encoding_.noops[i], state)) order_.push_back(num_actions + i);
     std::ranges::sort(order_, {}, [&](std::uint32_t i) { return encoding_.rank[i]; });
+}
+
+void GnnPolicy::apply_actions(const Word* state) {
+    const std::uint32_t num_actions = static_cast<std::uint32_t>(space_.task.num_actions());
     successors_.resize(order_.size() * space_.num_words());
     for (std::size_t i = 0; i < order_.size(); ++i) {
         Word* successor = successors_.data() + i * space_.num_words();
@@ -70,8 +80,28 @@ void GnnPolicy::collect_successors(const Word* state) {
 }
 
 void GnnPolicy::evaluate(const Word* state) {
-    collect_successors(state);
-    const std::uint32_t num_states = static_cast<std::uint32_t>(order_.size());
+    collect_actions(state);
+    if (network_->scores_actions()) {
+        add_rows(state, 1);
+        add_actions();
+    } else {
+        apply_actions(state);
+        add_rows(successors_.data(), static_cast<std::uint32_t>(order_.size()));
+    }
+    evaluator_.evaluate(batch_, values_);
+}
+
+void GnnPolicy::add_actions() {
+    batch_.first_action = encoding_.num_objects;
+    for (std::uint32_t action : order_) {
+        const GnnEncoding::ActionRow& row = encoding_.actions[action];
+        std::vector<std::uint32_t>& rows = batch_.rows[row.relation];
+        rows.push_back(static_cast<std::uint32_t>(batch_.num_objects++));
+        rows.insert(rows.end(), row.objects.begin(), row.objects.end());
+    }
+}
+
+void GnnPolicy::add_rows(const Word* states, std::uint32_t num_states) {
     batch_.num_states = num_states;
     batch_.num_objects = encoding_.num_objects;
     batch_.rows.assign(encoding_.fixed.size(), {});
@@ -87,8 +117,7 @@ void GnnPolicy::evaluate(const Word* state) {
     true_rows_.clear();
     for (std::uint32_t s = 0; s < num_states; ++s)
         for (int var = 0; var < space_.task.num_variables(); ++var) {
-            std::int32_t value =
-                space_.packer.get(successors_.data() + std::size_t{s} * space_.num_words(), var);
+            std::int32_t value = space_.packer.get(states + std::size_t{s} * space_.num_words(), var);
             if (std::int32_t row = row_of_fact_[var][value]; row >= 0)
                 true_rows_.emplace_back(static_cast<std::uint32_t>(row), s);
         }
@@ -96,7 +125,6 @@ void GnnPolicy::evaluate(const Word* state) {
     for (auto [row, s] : true_rows_)
         for (std::uint32_t object : encoding_.facts[row].objects)
             batch_.rows[encoding_.facts[row].relation].push_back(object * num_states + s);
-    evaluator_.evaluate(batch_, values_);
 }
 
 void GnnPolicy::choose(std::span<const Word* const> states, ActionId* actions) {

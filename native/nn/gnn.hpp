@@ -1,4 +1,5 @@
-// A policy that goes to the successor to which a relational network gives the least value.
+// A policy that takes the action to whose successor, or to which itself, a relational network gives the least
+// value.
 #pragma once
 
 #include <memory>
@@ -22,6 +23,12 @@ struct GnnEncoding {
     struct FactRow {
         Fact fact;
         std::size_t relation;
+        std::vector<std::uint32_t> objects;  // of a row, or of several one after the other
+    };
+    // For networks that score actions: the relation and the row of an action; the action's own object comes
+    // first and is left out here.
+    struct ActionRow {
+        std::size_t relation;
         std::vector<std::uint32_t> objects;
     };
     std::size_t num_objects = 0;
@@ -30,6 +37,7 @@ struct GnnEncoding {
     std::vector<NoopAction> noops;
     // The task's actions, then the no-ops: the place of each in the order that decides between equal values.
     std::vector<std::size_t> rank;
+    std::vector<ActionRow> actions;  // empty where the network looks at successors
 };
 
 class GnnPolicy : public Policy {
@@ -38,7 +46,8 @@ class GnnPolicy : public Policy {
     GnnPolicy(const StateSpace& space, std::shared_ptr<const GnnNetwork> network, GnnEncoding encoding,
               int num_threads = 1);
 
-    // Exactly the successors of one state form a batch of the network, no-ops included. kNoAction where there
+    // Exactly the successors of one state form a batch of the network, no-ops included; or the state itself,
+    // with an object more for each applicable action. kNoAction where there
     // are none; kUnknownAction where the network prefers a no-op (the policy stays in the state for
     // ever), kNoDecision where its numbers overflow.
     void choose(std::span<const Word* const> states, ActionId* actions) override;
@@ -49,14 +58,18 @@ class GnnPolicy : public Policy {
         const std::string* name;  // as in PDDL
         float value;
     };
-    // All successors in the order that decides between equal values.
+    // All applicable actions in the order that decides between equal values.
     std::vector<Candidate> values(const Word* state);
     std::uint64_t work() const { return evaluator_.work(); }
 
   private:
-    // Successor number `i` is that of action order_[i].
+    // Value number `i` is that of action order_[i].
     void evaluate(const Word* state);
-    void collect_successors(const Word* state);
+    void collect_actions(const Word* state);
+    void apply_actions(const Word* state);
+    // Rows that are true in the states, and in all states.
+    void add_rows(const Word* states, std::uint32_t num_states);
+    void add_actions();
     bool applies(const NoopAction& noop, const Word* state) const;
 
     const StateSpace& space_;

@@ -39,6 +39,11 @@ struct GnnKernels {
     };
     void (*smooth_maxima)(const float* exponentials, const std::uint32_t* start, const Term* terms,
                           std::size_t num_rows, std::size_t size, float largest, float* out);
+    // Row i of `out` = the largest of the rows start[i] .. start[i + 1] of `terms`, number by number; 0 where
+    // there are none.
+    void (*maxima)(const float* values, const std::uint32_t* start, const Term* terms, std::size_t num_rows,
+                   std::size_t size, float* out);
+    bool (*all_finite)(const float* values, std::size_t count);  // a multiple of a vector
 };
 
 extern const GnnKernels kGenericGnnKernels;

@@ -8,7 +8,8 @@ namespace {
 
 }  // namespace
 
-const GnnKernels kAvx2GnnKernels{multiply, sum_relu, largest, exponentials, smooth_maxima};
+const GnnKernels kAvx2GnnKernels{multiply,      sum_relu, largest,   exponentials,
+                                 smooth_maxima, maxima,   all_finite};
 
 }  // namespace misstep
 

@@ -7,6 +7,7 @@ namespace {
 
 }  // namespace
 
-const GnnKernels kGenericGnnKernels{multiply, sum_relu, largest, exponentials, smooth_maxima};
+const GnnKernels kGenericGnnKernels{multiply,      sum_relu, largest,   exponentials,
+                                    smooth_maxima, maxima,   all_finite};
 
 }  // namespace misstep

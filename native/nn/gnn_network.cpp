@@ -80,7 +80,11 @@ GnnNetwork::Head GnnNetwork::head(const Readout& readout) const {
 }
 
 GnnNetwork::GnnNetwork(const GnnWeights& weights)
-    : hidden_size_(weights.hidden_size), num_layers_(weights.num_layers), arities_(weights.arities) {
+    : hidden_size_(weights.hidden_size),
+      num_layers_(weights.num_layers),
+      arities_(weights.arities),
+      aggregation_(weights.aggregation),
+      scores_actions_(weights.scores_actions) {
     const std::size_t h = hidden_size_;
     if (h == 0 || h % kFloatsPerVector != 0)
         throw UnsupportedFeature("hidden size " + std::to_string(h) + "; it must be a multiple of 8");
@@ -159,7 +163,7 @@ void GnnEvaluator::embed(const PanelLayer& layer, const Floats& in, const std::v
     multiply(layer.matrix(), in.data(), rows ? rows->data() : nullptr, num_rows, out.data());
 }
 
-// Fills `messages_` and `largest_`; false where the largest message is no finite number.
+// Fills `messages_`; false where they overflow.
 bool GnnEvaluator::send_messages(bool first_layer, bool sparse) {
     const std::size_t h = network_.hidden_size_;
     const std::size_t total = classes_.num_messages() * h;
@@ -183,6 +187,13 @@ bool GnnEvaluator::send_messages(bool first_layer, bool sparse) {
         multiply(relation.second.matrix(), hidden_.data(), nullptr, rows.num_rows,
                  messages_.data() + rows.first_message * h);
     }
+    return aggregate_messages();
+}
+
+// What can be done before the messages are known by object; false where they are no finite numbers.
+bool GnnEvaluator::aggregate_messages() {
+    const std::size_t h = network_.hidden_size_, total = classes_.num_messages() * h;
+    if (network_.aggregation_ == GnnAggregation::kMax) return kernels_.all_finite(messages_.data(), total);
     largest_ = total == 0 ? 0.0f : kernels_.largest(messages_.data(), total);
     if (!std::isfinite(largest_)) return false;
     for_rows(classes_.num_messages(), kWorkOfExponential * h, [&](int, std::size_t first, std::size_t count) {
@@ -200,8 +211,12 @@ void GnnEvaluator::receive(bool first_layer, bool sparse) {
     if (received_.size() < num_classes * h) received_.resize(num_classes * h);
     const std::size_t terms = classes_.terms().size() / std::max<std::size_t>(num_classes, 1);
     for_rows(num_classes, (terms + kWorkOfExponential) * h, [&](int, std::size_t first, std::size_t count) {
-        kernels_.smooth_maxima(messages_.data(), classes_.term_start().data() + first,
-                               classes_.terms().data(), count, h, largest_, received_.data() + first * h);
+        if (network_.aggregation_ == GnnAggregation::kMax)
+            kernels_.maxima(messages_.data(), classes_.term_start().data() + first, classes_.terms().data(),
+                            count, h, received_.data() + first * h);
+        else
+            kernels_.smooth_maxima(messages_.data(), classes_.term_start().data() + first,
+                                   classes_.terms().data(), count, h, largest_, received_.data() + first * h);
     });
     embed(network_.update_messages_, received_, nullptr, num_classes, hidden_);
     if (activations_.size() < num_classes * 2 * h) activations_.resize(num_classes * 2 * h);
@@ -212,6 +227,17 @@ void GnnEvaluator::receive(bool first_layer, bool sparse) {
     }
     const float* tables[2] = {hidden_.data(), own_.data()};
     sum_relu(nullptr, tables, first_layer ? 1 : 2, pairs_.data(), num_classes, 2 * h, activations_.data());
+}
+
+// With kMax: the update's second layer, added to the embeddings of the classes from which the new ones come.
+void GnnEvaluator::update_embeddings(bool first_layer) {
+    const std::size_t h = network_.hidden_size_, num_classes = classes_.num_classes();
+    embed(network_.update2_, activations_, nullptr, num_classes, next_);
+    for (std::size_t c = 0; c < num_classes && !first_layer; ++c) {
+        const float* old = embeddings_.data() + classes_.parent()[c] * h;
+        for (std::size_t i = 0; i < h; ++i) next_[c * h + i] += old[i];
+    }
+    embeddings_.swap(next_);
 }
 
 // Whether at most half of the activations matter, counted over the blocks that the kernels look at.
@@ -228,35 +254,51 @@ bool GnnEvaluator::mostly_zero(std::size_t num_classes) const {
     return 2 * used <= blocks * size;
 }
 
-void GnnEvaluator::read_out(const GnnNetwork::Head& head, const GnnBatch& batch, std::vector<float>& out) {
-    const std::size_t h = network_.hidden_size_, num_classes = classes_.num_classes();
-    embed(head.pre1, embeddings_, nullptr, num_classes, hidden_);
-    std::vector<std::uint32_t> same(std::max(num_classes, batch.num_states));
-    for (std::uint32_t i = 0; i < same.size(); ++i) same[i] = i;
-    const float* table = hidden_.data();
-    sum_relu(nullptr, &table, 1, same.data(), num_classes, h, hidden_.data());
-    embed(head.pre2, hidden_, nullptr, num_classes, own_);
+std::size_t GnnEvaluator::sum_up(const GnnBatch& batch) {
+    const std::size_t h = network_.hidden_size_;
+    if (network_.scores_actions_) {
+        const std::size_t num_actions = batch.num_objects - batch.first_action;
+        received_.resize(std::max(received_.size(), num_actions * h));
+        for (std::size_t action = 0; action < num_actions; ++action)
+            std::copy_n(own_.data() + classes_.classes()[batch.first_action + action] * h, h,
+                        received_.data() + action * h);
+        return num_actions;
+    }
     received_.assign(batch.num_states * h, 0.0f);
     for (std::size_t state = 0; state < batch.num_states; ++state)
         for (std::size_t object = 0; object < batch.num_objects; ++object) {
             const float* row = own_.data() + classes_.classes()[object * batch.num_states + state] * h;
             for (std::size_t i = 0; i < h; ++i) received_[state * h + i] += row[i];
         }
-    embed(head.post1, received_, nullptr, batch.num_states, hidden_);
+    return batch.num_states;
+}
+
+void GnnEvaluator::read_out(const GnnNetwork::Head& head, const GnnBatch& batch, std::vector<float>& out) {
+    const std::size_t h = network_.hidden_size_, num_classes = classes_.num_classes();
+    embed(head.pre1, embeddings_, nullptr, num_classes, hidden_);
+    std::vector<std::uint32_t> same(std::max({num_classes, batch.num_states, batch.num_objects}));
+    for (std::uint32_t i = 0; i < same.size(); ++i) same[i] = i;
+    const float* table = hidden_.data();
+    sum_relu(nullptr, &table, 1, same.data(), num_classes, h, hidden_.data());
+    embed(head.pre2, hidden_, nullptr, num_classes, own_);
+    const std::size_t num_rows = sum_up(batch);
+    embed(head.post1, received_, nullptr, num_rows, hidden_);
     table = hidden_.data();
-    sum_relu(nullptr, &table, 1, same.data(), batch.num_states, h, hidden_.data());
-    out.resize(batch.num_states);
-    for (std::size_t state = 0; state < batch.num_states; ++state) {
+    sum_relu(nullptr, &table, 1, same.data(), num_rows, h, hidden_.data());
+    out.resize(num_rows);
+    for (std::size_t row = 0; row < num_rows; ++row) {
         float sum = head.post2_bias;
-        for (std::size_t i = 0; i < h; ++i) sum += head.post2[i] * hidden_[state * h + i];
-        out[state] = sum;
+        for (std::size_t i = 0; i < h; ++i) sum += head.post2[i] * hidden_[row * h + i];
+        out[row] = sum;
     }
 }
 
 void GnnEvaluator::evaluate(const GnnBatch& batch, std::vector<float>& values) {
     const float nan = std::numeric_limits<float>::quiet_NaN();
-    values.assign(batch.num_states, nan);
-    if (batch.num_states == 0) return;
+    const bool by_action = network_.scores_actions_;
+    values.assign(by_action ? batch.num_objects - batch.first_action : batch.num_states, nan);
+    if (values.empty()) return;
+    const bool is_max = network_.aggregation_ == GnnAggregation::kMax;
     classes_.start(batch);
     bool sparse = false;
     embeddings_.assign(std::max(embeddings_.size(), network_.hidden_size_), 0.0f);
@@ -264,19 +306,24 @@ void GnnEvaluator::evaluate(const GnnBatch& batch, std::vector<float>& values) {
         classes_.refine();
         if (!send_messages(layer == 0, sparse)) return;
         receive(layer == 0, sparse);
+        if (is_max) {  // Never sparse: what is sparse depends on the batch, and sums would be rounded
+                       // otherwise.
+            update_embeddings(layer == 0);
+            continue;
+        }
         sparse = layer + 1 < network_.num_layers_ && mostly_zero(classes_.num_classes());
         if (!sparse) embed(network_.update2_, activations_, nullptr, classes_.num_classes(), embeddings_);
     }
     read_out(network_.value_, batch, values);
-    for (float& value : values) value = std::isfinite(value) ? std::fabs(value) : nan;
+    for (float& value : values) value = !std::isfinite(value) ? nan : by_action ? value : std::fabs(value);
     if (!network_.solvable_) return;
     std::vector<float> logits;
     read_out(*network_.solvable_, batch, logits);
     constexpr float kUnsolvablePenalty = 1e5f;
-    for (std::size_t state = 0; state < batch.num_states; ++state) {
-        float probability = 1.0f / (1.0f + std::exp(-logits[state]));
+    for (std::size_t row = 0; row < values.size(); ++row) {
+        float probability = 1.0f / (1.0f + std::exp(-logits[row]));
         if (!(probability > 0.5f))
-            values[state] += kUnsolvablePenalty;  // one half is rounded to even: unsolvable
+            values[row] += kUnsolvablePenalty;  // one half is rounded to even: unsolvable
     }
 }
 

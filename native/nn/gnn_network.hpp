@@ -54,6 +54,15 @@ class PanelLayer {
     std::size_t num_inputs_ = 0, num_outputs_ = 0;
 };
 
+// How an object puts its messages together.
+enum class GnnAggregation : std::uint8_t {
+    // Smooth maximum relative to the largest message of the batch; the update makes the new embedding.
+    kSmoothMax,
+    // The largest message, number by number, or 0; the update is added to the old embedding. What an object
+    // gets depends on its own state alone.
+    kMax,
+};
+
 struct GnnWeights {
     std::size_t hidden_size = 0;  // a multiple of kFloatsPerVector
     std::size_t num_layers = 0;   // the same weights in each
@@ -62,6 +71,9 @@ struct GnnWeights {
     Mlp update;
     Readout value;
     std::optional<Readout> solvable;  // without it every state counts as solvable
+    GnnAggregation aggregation = GnnAggregation::kSmoothMax;
+    // The readouts are not of the sum over all objects, but of each object that stands for an action.
+    bool scores_actions = false;
 };
 
 // Immutable, may be shared between threads. Throws InputError where shapes do not fit.
@@ -71,6 +83,7 @@ class GnnNetwork {
 
     std::size_t hidden_size() const { return hidden_size_; }
     std::size_t num_layers() const { return num_layers_; }
+    bool scores_actions() const { return scores_actions_; }
     const std::vector<std::size_t>& arities() const { return arities_; }
 
   private:
@@ -104,6 +117,8 @@ class GnnNetwork {
     PanelLayer update2_;
     Head value_;
     std::optional<Head> solvable_;
+    GnnAggregation aggregation_;
+    bool scores_actions_;
 };
 
 // Evaluates batches; holds the memory for that.
@@ -112,9 +127,10 @@ class GnnEvaluator {
     // So many threads share the work on a batch; the values do not depend on their number.
     explicit GnnEvaluator(const GnnNetwork& network, int num_threads = 1);
 
-    // The value of each state of the batch, 1e5 more where the network thinks it unsolvable; NaN in all where
-    // numbers overflow. All states share the maximum of the aggregation, as when the network was trained: the
-    // value of a state depends on the others of its batch.
+    // The value of each state of the batch, or of each action of its only state; 1e5 more where the network
+    // thinks it unsolvable; NaN in all where numbers overflow. With kSmoothMax all states share the maximum
+    // of the aggregation, as when the network was trained: the value of a state depends on the others of its
+    // batch. With kMax it does not, bit for bit.
     void evaluate(const GnnBatch& batch, std::vector<float>& values);
 
     // Multiplications of matrices so far, those by zero included.
@@ -132,14 +148,18 @@ class GnnEvaluator {
                std::size_t num_rows, Floats& out);
     bool send_messages(bool first_layer, bool sparse);
     void receive(bool first_layer, bool sparse);
+    bool aggregate_messages();
+    void update_embeddings(bool first_layer);
     bool mostly_zero(std::size_t num_classes) const;
+    // Fills `received_` with what the second half of a readout gets; returns the number of rows.
+    std::size_t sum_up(const GnnBatch& batch);
     void read_out(const GnnNetwork::Head& head, const GnnBatch& batch, std::vector<float>& out);
 
     const GnnNetwork& network_;
     const GnnKernels& kernels_;
     Refinement classes_;
     Floats embeddings_, activations_;  // one row a class
-    Floats hidden_, messages_, received_, own_;
+    Floats hidden_, messages_, received_, own_, next_;
     std::vector<Floats> tables_;
     Crew crew_;
     std::vector<std::vector<std::uint32_t>> input_space_;  // of each thread

@@ -21,6 +21,8 @@ namespace misstep {
 struct GnnBatch {
     std::size_t num_states = 0, num_objects = 0;
     std::vector<std::vector<std::uint32_t>> rows;  // for each relation the objects of its rows, flat
+    // For networks that score actions: the objects of the only state from this one on stand for its actions.
+    std::size_t first_action = 0;
 };
 
 class Refinement {

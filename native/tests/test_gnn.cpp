@@ -120,3 +120,69 @@ TEST(gnn_values_do_not_depend_on_the_order_of_rows_and_equal_states_have_equal_v
     evaluator.evaluate(batch, again);
     CHECK(values == again);
 }
+
+TEST(gnn_maxima_are_maxima_and_infinite_numbers_are_seen) {
+    Rng rng(4);
+    for (const GnnKernels* kernels : all_kernels()) {
+        std::vector<float> messages(40 * 8);
+        for (float& value : messages) value = number(rng);
+        const std::vector<std::uint32_t> start{0, 0, 1, 4, 5};
+        const std::vector<GnnKernels::Term> terms{{3, 1}, {7, 2}, {9, 1}, {39, 5}, {0, 1}};
+        std::vector<float> out(4 * 8, 9.0f);
+        kernels->maxima(messages.data(), start.data(), terms.data(), 4, 8, out.data());
+        for (std::size_t row = 0; row < 4; ++row)
+            for (std::size_t i = 0; i < 8; ++i) {
+                float expected = start[row] == start[row + 1] ? 0.0f : -INFINITY;
+                for (std::uint32_t t = start[row]; t < start[row + 1]; ++t)
+                    expected = std::max(expected, messages[terms[t].row * 8 + i]);
+                CHECK(out[row * 8 + i] == expected);
+            }
+        CHECK(kernels->all_finite(messages.data(), messages.size()));
+        for (float wrong : {INFINITY, -INFINITY, std::nanf("")}) {
+            std::vector<float> changed = messages;
+            changed[rng.below(static_cast<std::uint32_t>(changed.size()))] = wrong;
+            CHECK(!kernels->all_finite(changed.data(), changed.size()));
+        }
+    }
+}
+
+// A state alone, and between others: the same value to the last bit. With the smooth maximum it is not.
+TEST(values_of_networks_with_plain_maxima_do_not_depend_on_the_batch) {
+    Rng rng(5);
+    const std::size_t h = 16;
+    int smooth_differences = 0;
+    for (GnnAggregation aggregation : {GnnAggregation::kMax, GnnAggregation::kSmoothMax})
+        for (int repeat = 0; repeat < 10; ++repeat) {
+            GnnWeights weights{h,
+                               5,
+                               {1, 2},
+                               {random_mlp(rng, h, h, h), random_mlp(rng, 2 * h, 2 * h, 2 * h)},
+                               random_mlp(rng, 2 * h, 2 * h, h),
+                               {random_mlp(rng, h, h, h), random_mlp(rng, h, h, 1)},
+                               Readout{random_mlp(rng, h, h, h), random_mlp(rng, h, h, 1)},
+                               aggregation};
+            GnnNetwork network(weights);
+            GnnEvaluator evaluator(network);
+            const std::uint32_t num_states = 7, num_objects = 6;
+            GnnBatch batch{num_states, num_objects, {{}, {}}};
+            std::vector<GnnBatch> alone(num_states, GnnBatch{1, num_objects, {{}, {}}});
+            for (std::uint32_t s = 0; s < num_states; ++s)
+                for (std::size_t relation : {0, 1})
+                    for (std::uint32_t row = 0; row < 4; ++row)
+                        for (std::size_t j = 0; j <= relation; ++j) {
+                            const std::uint32_t object = rng.below(num_objects);
+                            batch.rows[relation].push_back(object * num_states + s);
+                            alone[s].rows[relation].push_back(object);
+                        }
+            std::vector<float> together, single;
+            evaluator.evaluate(batch, together);
+            for (std::uint32_t s = 0; s < num_states; ++s) {
+                evaluator.evaluate(alone[s], single);
+                if (aggregation == GnnAggregation::kMax)
+                    CHECK(single[0] == together[s]);
+                else
+                    smooth_differences += single[0] != together[s];
+            }
+        }
+    CHECK(smooth_differences > 0);
+}

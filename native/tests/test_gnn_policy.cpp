@@ -154,3 +154,48 @@ TEST(refinement_tells_objects_apart_round_by_round) {
     refinement.refine();
     CHECK(refinement.num_classes() == 5 && refinement.num_old_classes() == 5);
 }
+
+// A network that scores actions sees each as an object; the batch is written out by hand.
+TEST(gnn_policies_can_score_the_actions_of_a_state) {
+    Rng rng(134);
+    Task task = row();
+    StateSpace space(task);
+    WholeSpace whole(space);
+    const std::size_t h = kHidden;
+    int right = 0;
+    for (int i = 0; i < 40; ++i) {
+        auto network = std::make_shared<const GnnNetwork>(
+            GnnWeights{h,
+                       3,
+                       {1, 2, 2},
+                       {random_mlp(rng, h, h, h), random_mlp(rng, 2 * h, 2 * h, 2 * h),
+                        random_mlp(rng, 2 * h, 2 * h, 2 * h)},
+                       random_mlp(rng, 2 * h, 2 * h, h),
+                       {random_mlp(rng, h, h, h), random_mlp(rng, h, h, 1)},
+                       {},
+                       GnnAggregation::kMax,
+                       true});
+        GnnEncoding scored = encoding();
+        scored.fixed.emplace_back();
+        // Each action goes with the place that it leads to.
+        scored.actions = {{2, {1}}, {2, {0}}, {2, {2}}, {2, {1}}};
+        GnnPolicy policy(space, network, scored);
+        GnnEvaluator evaluator(*network);
+        GnnBatch batch{1, kPlaces + 2, {{1}, {0, 1, 1, 2}, {3, 0, 4, 2}}, kPlaces};
+        std::vector<float> expected;
+        evaluator.evaluate(batch, expected);
+        std::vector<GnnPolicy::Candidate> found = policy.values(whole.words(1));
+        CHECK(found.size() == 2 && found[0].action == 1 && found[1].action == 2);
+        CHECK(found[0].value == expected[0] && found[1].value == expected[1]);
+        const Word* state = whole.words(1);
+        ActionId chosen = kNoAction;
+        policy.choose({&state, 1}, &chosen);
+        CHECK(chosen == (expected[1] < expected[0] ? 2U : 1U));
+        right += chosen == 2;
+        scored.actions[0].objects = {1, 2};
+        CHECK_THROWS(InputError, GnnPolicy(space, network, scored));
+        scored.actions.clear();
+        CHECK_THROWS(InputError, GnnPolicy(space, network, scored));
+    }
+    CHECK(right > 0 && right < 40);
+}

@@ -102,7 +102,7 @@ COMMANDS = [
     *"demo test run fuzz plan show report verify replay shrink diff dominance train serve doctor parts safety".split(),
     *("safety test", "safety decide", "safety generate", "safety experiments", "train mlp"),
     *("safety shield", "safety retrain", "safety serve"),
-    *("train asnet", "select", "retrain", "scale"),
+    *("train asnet", "train gnn", "select", "retrain", "scale"),
     *("campaign", "campaign status", "campaign table", "campaign plot", "campaign export"),
 ]
 SCREENS |= {f"help-{name.replace(' ', '-')}": (*name.split(), "--help") for name in COMMANDS}

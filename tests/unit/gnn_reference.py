@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from misstep import State, Task
-from misstep.formats.gnn_checkpoint import GnnModel, Mlp, Readout
+from misstep.formats.gnn_model import GnnModel, Mlp, Readout
 from misstep.pddl.noop_actions import noop_actions
 from misstep.policies.gnn import encode, identifier
 

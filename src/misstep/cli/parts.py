@@ -26,7 +26,7 @@ KIND_HELP = {
     "objective": "what counts as worse; for --objective",
     "safety-policy": "what is tested on a JANI model; for --policy",
     "safety-fuzzer": "draws runs of a policy on a JANI model; for --fuzzer",
-    "teacher": "plans from states that a policy learns from; for `misstep train asnet --teacher`",
+    "teacher": "plans from states that a policy learns from; for `misstep train asnet` and `train gnn`",
     "generator": "problems of any size; for `misstep scale --generator`",
     "decider": "says whether states of a JANI model are safe; for --decider",
     "drawing": "draws states in reports; for `misstep report --drawing`",

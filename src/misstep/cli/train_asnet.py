@@ -1,6 +1,5 @@
 """`misstep train asnet`: an ASNet from scratch on tasks of one domain."""
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -10,14 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import MAX_COUNT, Json, Quiet, Seconds
-from misstep.cli.output import emit_json, note, warn
 from misstep.cli.timing import left_of, time_limit
+from misstep.cli.training import Once, check_writable, load_tasks, show, tell
 
 if TYPE_CHECKING:
-    from misstep.task import Task
-    from misstep.training.asnet import Progress, TrainingResult
+    from misstep.training.asnet import TrainingResult
     from misstep.training.asnet_config import AsnetConfig
 
 Count = Number(gt=0, lt=MAX_COUNT)
@@ -118,9 +115,9 @@ def train_asnet(
     Example: misstep train asnet domain.pddl train/ --validation larger/ --out ferry --seconds 600
     """
     config = options.config(recipe, seed)
-    _check_writable(out)
+    check_writable(out)
     with time_limit(seconds):
-        training, choosing = _load(domain, problems), _load(domain, validation or [])
+        training, choosing = load_tasks(domain, problems), load_tasks(domain, validation or [])
     result = _learner(tree, seed)(
         training,
         choosing,
@@ -128,16 +125,10 @@ def train_asnet(
         out=out,
         cache=cache,
         max_seconds=left_of(seconds),
-        progress=lambda told: _show(told, quiet=quiet or json),
-        report=_Once(),
+        progress=lambda told: show(told, quiet=quiet or json),
+        report=Once(),
     )
-    if json:
-        emit_json(result.as_json())
-        return ExitCode.NOTHING_FOUND
-    note(f"{result.epochs} epochs in {result.seconds:.0f} s", quiet=quiet)
-    note(f"solves {result.solved} {'validation' if validation else 'training'} tasks", quiet=quiet)
-    print(f"asnet:{result.final}")
-    return ExitCode.NOTHING_FOUND
+    return tell(result, kind="asnet", validated=bool(validation), json=json, quiet=quiet)
 
 
 def _learner(options: TreeOptions, seed: int) -> "Callable[..., TrainingResult]":
@@ -157,53 +148,3 @@ def _learner(options: TreeOptions, seed: int) -> "Callable[..., TrainingResult]"
         branches=options.branches,
     )
     return partial(train_tree, tree=tree, exam=ExamConfig(pool=options.pool, seed=seed))
-
-
-class _Once:
-    """Warns of a thing once, however often it happens."""
-
-    def __init__(self) -> None:
-        self._heard: set[str] = set()
-
-    def __call__(self, text: str) -> None:
-        if text not in self._heard:
-            self._heard.add(text)
-            warn([text])
-
-
-def _check_writable(out: Path) -> None:
-    """Checked before anything is loaded."""
-    from misstep.errors import InputError
-
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        probe = out / ".probe"
-        probe.write_text("", encoding="utf-8")
-        probe.unlink()
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written to: {error.strerror}; choose another --out") from None
-
-
-def _load(domain: Path, problems: list[Path]) -> "list[Task]":
-    from misstep.errors import InputError
-    from misstep.pddl import read_domain
-    from misstep.task import load
-
-    read = read_domain(domain)
-    tasks = []
-    for path in problems:
-        files = sorted(path.glob("*.pddl")) if path.is_dir() else [path]
-        files = [file for file in files if file.resolve() != domain.resolve()]
-        if not files:
-            raise InputError(f"{path}: has no .pddl files; give problems or a directory of them")
-        tasks += [load(read, file, unit_cost=True) for file in files]
-    return tasks
-
-
-def _show(told: "Progress", *, quiet: bool) -> None:
-    note(
-        f"{told.run} epoch {told.epoch}: loss {told.loss:.4f}, trained {told.success_rate:.0%}, solves "
-        f"{told.solved}/{told.of}, {told.samples} states, {told.seconds:.0f} s, {told.left:.0f} s left",
-        quiet=quiet,
-    )
-    sys.stderr.flush()

@@ -1,66 +1,25 @@
 """The networks of Ståhlberg, Bonet & Geffner (KR 2022) from their checkpoints: shapes, names and weights."""
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from misstep.errors import InputError, UnsupportedFeature
+from misstep.formats.gnn_model import (
+    MAX_ARITY,
+    MAX_HIDDEN,
+    MAX_ITERATIONS,
+    GnnModel,
+    Mlp,
+    Readout,
+    Relation,
+    Weights,
+)
 from misstep.formats.torch_checkpoint import TorchCheckpoint, read_checkpoint, tensors
 
-Weights: TypeAlias = NDArray[np.float32]
 
-GOAL_SUFFIX = "_goal"
-MAX_HIDDEN = 1024
-MAX_ITERATIONS = 1000
-MAX_ARITY = 8
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Mlp:
-    """Linear, ReLU, Linear; weights are (out, in) as in PyTorch."""
-
-    weight1: Weights
-    bias1: Weights
-    weight2: Weights
-    bias2: Weights
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Readout:
-    """`pre` for each object, the sum over objects, then `post`."""
-
-    pre: Mlp
-    post: Mlp
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Relation:
-    """A predicate of the network; `module` is absent where there is nothing to compute (arity 0)."""
-
-    name: str
-    arity: int
-    module: Mlp | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GnnModel:
-    """A relational network with smooth-maximum aggregation and shared layers."""
-
-    source: str
-    hidden_size: int
-    iterations: int
-    relations: tuple[Relation, ...]
-    update: Mlp
-    readout: Readout
-    solvable: Readout | None
-    """Some checkpoints lack it: every state then counts as solvable."""
-
-
-def read_gnn(path: str | Path) -> GnnModel:
+def read_published(path: str | Path) -> GnnModel:
     """Reads and checks a checkpoint. Nothing in the file is run."""
     with read_checkpoint(path) as checkpoint:
         return _Reader(checkpoint).model()

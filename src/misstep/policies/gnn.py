@@ -1,6 +1,7 @@
 """`gnn:FILE`: the relational network policies of Ståhlberg, Bonet & Geffner (KR 2022), evaluated natively.
 
-The policy looks at all successors of a state as one batch and goes to the one of least value.
+The policy looks at all successors of a state as one batch and goes to the one of least value; or, with a network
+of the kind `q`, at the state itself, in which every applicable action is an object.
 """
 
 import os
@@ -10,7 +11,8 @@ from pathlib import Path
 
 from misstep import _core
 from misstep.errors import InputError, UnsupportedFeature
-from misstep.formats.gnn_checkpoint import GOAL_SUFFIX, GnnModel, Mlp, Readout, Relation, Weights, read_gnn
+from misstep.formats.gnn_file import read_gnn
+from misstep.formats.gnn_model import GOAL_SUFFIX, GnnKind, GnnModel, Mlp, Readout, Relation, Weights
 from misstep.pddl.noop_actions import noop_actions
 from misstep.pddl.view import GroundAtom, PddlView
 from misstep.plugins import option
@@ -22,7 +24,7 @@ _MOST_THREADS = 64
 
 @dataclass(frozen=True)
 class Gnn:
-    """A graph neural network policy (KR 2022) from its PyTorch checkpoint; PyTorch is not needed."""
+    """A graph neural network policy: a checkpoint of KR 2022 or of `misstep train gnn`; needs no PyTorch."""
 
     file: Path = field(metadata={"help": "the checkpoint"})
     threads: int | None = option(None, "cores that share the work on a state; by default all of this process")
@@ -55,32 +57,89 @@ class Encoding:
 
     relations: tuple[Relation, ...]
     fixed: tuple[tuple[tuple[int, ...], ...], ...]
-    """For each relation the rows of every state: atoms that are always true, and goals."""
+    """For each relation the rows of every state: atoms that are always true, goals, types."""
     facts: tuple[tuple[tuple[int, tuple[int, ...]] | None, ...], ...]
-    """By variable and value the relation and its row, where there is one."""
+    """By variable and value the relation and its row, where there is one; or several rows, one after the other."""
+    actions: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    """Where actions are scored: by number the relation of an action and the objects after its own."""
 
 
 def encode(view: PddlView, model: GnnModel) -> Encoding:
-    """Binds the network's predicates to those of the task, by name and arity."""
-    check_predicates(view, model)
+    """Binds the network's relations to what the task's domain has, by name and arity."""
+    if model.published:
+        check_predicates(view, model)
+    else:
+        check_relations(view, model)
     if view.negative_goal_atoms:
         atom = view.text(view.negative_goal_atoms[0])
         raise UnsupportedFeature(f"goal `(not {atom})`: the network {model.source} cannot see it")
     relations = tuple(relation for relation in model.relations if relation.module is not None)
     index = {relation.name: at for at, relation in enumerate(relations)}
+    everything = tuple(range(len(view.objects)))
 
-    def row(atom: GroundAtom, suffix: str = "") -> tuple[int, tuple[int, ...]] | None:
-        at = index.get(view.predicates[atom.predicate].name + suffix)
-        return None if at is None else (at, atom.objects)
+    def row(atom: GroundAtom, prefix: str = "", suffix: str = "") -> tuple[int, tuple[int, ...]] | None:
+        at = index.get(prefix + view.predicates[atom.predicate].name + suffix)
+        # Without arguments it says the same of every object (in networks of ours; the others do not see it).
+        return None if at is None else (at, atom.objects or everything)
 
+    goal = {"suffix": GOAL_SUFFIX} if model.published else {"prefix": _GOAL}
     fixed: list[dict[tuple[int, ...], None]] = [{} for _ in relations]
     always = [row(atom) for atom in view.static_atoms]
-    goals = [row(atom, GOAL_SUFFIX) for atom in view.goal_atoms]
-    for found in (*always, *goals):
+    goals = [row(atom, **goal) for atom in view.goal_atoms]
+    kinds = [] if model.published else [(index[name], (thing,)) for name, thing in _kinds(view)]
+    for found in (*always, *goals, *kinds):
         if found is not None:
-            fixed[found[0]][found[1]] = None
+            at, objects = found
+            size = relations[at].arity
+            for first in range(0, len(objects), size):
+                fixed[at][objects[first : first + size]] = None
     facts = tuple(tuple(atom and row(atom) for atom in atoms) for atoms in view.fact_atoms)
-    return Encoding(relations, tuple(map(tuple, fixed)), facts)
+    actions: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    if model.kind == "q":
+        names = [_ACTION + schema.name for schema in view.schemas]
+        actions = tuple((index[names[binding.schema]], binding.objects) for binding in view.bindings)
+    return Encoding(relations, tuple(map(tuple, fixed)), facts, actions)
+
+
+# No PDDL name has a colon.
+_GOAL, _TYPE, _CONSTANT, _ACTION = "goal:", "type:", "constant:", "action:"
+
+
+def relations_of(view: PddlView, kind: GnnKind) -> tuple[tuple[str, int], ...]:
+    """What a network of ours sees of a domain: predicates, goals, types, constants; for `q` also actions.
+
+    A predicate without arguments becomes a unary one that is true of all objects or of none. An action is an
+    object of its own, related to its arguments; so a schema has one more than parameters.
+    """
+    predicates = [(each.name, max(1, each.arity)) for each in view.predicates]
+    goals = [(_GOAL + name, arity) for name, arity in predicates]
+    types = [(_TYPE + name, 1) for name in sorted(view.supertypes) if name != "object"]
+    constants = [(_CONSTANT + each.name, 1) for each in view.problem.domain.constants]
+    actions = [(_ACTION + each.name, 1 + len(each.parameters)) for each in view.schemas if kind == "q"]
+    return (*predicates, *goals, *types, *constants, *actions)
+
+
+def _kinds(view: PddlView) -> list[tuple[str, int]]:
+    """What is always true of single objects: their types, with those above, and which constant they are."""
+    found = []
+    constants = {each.name for each in view.problem.domain.constants}
+    for thing, (name, declared) in enumerate(zip(view.objects, view.object_types, strict=True)):
+        found += [(_TYPE + each, thing) for each in view.supertypes.get(declared, ()) if each != "object"]
+        if name in constants:
+            found.append((_CONSTANT + name, thing))
+    return found
+
+
+def check_relations(view: PddlView, model: GnnModel) -> None:
+    """A network of ours must have exactly the relations of the task's domain."""
+    wanted = dict(relations_of(view, model.kind))
+    given = {relation.name: relation.arity for relation in model.relations}
+    domain = view.problem.domain.name
+    for name in sorted(wanted.keys() | given.keys()):
+        if wanted.get(name) != given.get(name):
+            missing = "does not know" if name in wanted and name not in given else "expects another"
+            hint = did_you_mean(name, given) or "use the domain file that it was trained with"
+            raise InputError(f"{model.source}: the network {missing} `{name}` of domain `{domain}`; {hint}")
 
 
 def check_predicates(view: PddlView, model: GnnModel) -> None:
@@ -127,6 +186,8 @@ def native_network(model: GnnModel) -> _core.GnnNetwork:
         _mlp(model.update),
         _readout(model.readout),
         None if model.solvable is None else _readout(model.solvable),
+        smooth=model.published,
+        scores_actions=model.kind == "q",
     )
 
 
@@ -138,7 +199,8 @@ def native_policy(
     if view is None:
         raise InputError(f"{task.source}: a SAS task has no predicates and objects; load the PDDL files")
     encoding = encode(view, model)
-    noops = noop_actions(view)
+    # Networks of ours choose among the task's own actions.
+    noops = noop_actions(view) if model.published else []
     where = {
         atom: (variable, value)
         for variable, atoms in enumerate(view.fact_atoms)
@@ -166,6 +228,7 @@ def native_policy(
             for noop in noops
         ],
         rank,
+        encoding.actions,
         threads=threads,
     )
 

@@ -16,7 +16,7 @@ from misstep.formats.asnet_policy import write_asnet
 from misstep.task import Task
 from misstep.training.asnet_checkpoint import Checkpoint
 from misstep.training.asnet_config import AsnetConfig
-from misstep.training.asnet_data import TimeUp, make_data
+from misstep.training.asnet_data import AnyData, TimeUp, TrainingData, make_data
 from misstep.training.asnet_init import configured_model
 from misstep.training.asnet_run import EpochResult, TrainerState, TrainingRun, visit_runs
 from misstep.training.teacher_cache import TeacherCache, task_digest
@@ -79,47 +79,79 @@ def train_asnet(
     number of threads; `max_seconds` only ends training earlier.
     """
     start = time.monotonic()
-    try:
-        (out / "models").mkdir(parents=True, exist_ok=True)
-        (out / "log.jsonl").touch()
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written to: {error.strerror}; choose another --out") from None
+    make_folder(out)
+    view = training[0].pddl if training else None
+    if view is None:
+        raise InputError("training an ASNet needs tasks from PDDL, not from SAS")
     answers = TeacherCache(cache or out / "teachers.sqlite")
     try:
-        session = _Session(training, validation, config, out, answers, report, start, max_seconds)
+        model = configured_model(view, config, seed=config.seed)
+        data = make_data(model, training, validation, config, cache=answers, report=report)
+        data.budget = Budget(seconds=max_seconds)
+        data.enumerate()
+        session = TrainingSession(
+            data,
+            [run for number in range(config.runs) for run in _runs(data, seed=config.seed + number)],
+            out=out,
+            ending="asnet",
+            write=lambda path, parameters: write_asnet(
+                path, with_parameters(model, data.trainer, parameters)
+            ),
+            about=asdict(replace(config, threads=1)),
+            start=start,
+            max_seconds=max_seconds,
+        )
         return session.work(progress)
     finally:
         answers.close()
 
 
-class _Session:
-    """The runs of one training, and their files."""
+def make_folder(out: Path) -> None:
+    """Makes the directory of a training, with what every training has there."""
+    try:
+        (out / "models").mkdir(parents=True, exist_ok=True)
+        (out / "log.jsonl").touch()
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written to: {error.strerror}; choose another --out") from None
+
+
+def _runs(data: TrainingData, *, seed: int) -> list[TrainingRun]:
+    """One run for each variant, all from the same first weights."""
+    view = data.tasks[0].pddl
+    assert view is not None
+    config = data.config
+    model = configured_model(view, config, seed=seed)
+    trainer = make_data(model, data.tasks[:1], (), replace(config, threads=1, seed=seed)).trainer
+    return [
+        TrainingRun(f"{variant}-{seed}", variant, TrainerState(*trainer.state()))
+        for variant in config.variants
+    ]
+
+
+class TrainingSession:
+    """The runs of one training, of whatever network, and their files."""
 
     def __init__(
         self,
-        training: Sequence[Task],
-        validation: Sequence[Task],
-        config: AsnetConfig,
+        data: AnyData,
+        runs: Sequence[TrainingRun],
+        *,
         out: Path,
-        cache: TeacherCache,
-        report: Callable[[str], None],
+        ending: str,
+        write: Callable[[Path, Floats], None],
+        about: dict[str, object],
         start: float,
         max_seconds: float | None,
     ) -> None:
-        self.config, self.out, self.max_seconds = config, out, max_seconds
-        view = training[0].pddl if training else None
-        if view is None:
-            raise InputError("training an ASNet needs tasks from PDDL, not from SAS")
-        self.model = configured_model(view, config, seed=config.seed)
-        self.data = make_data(self.model, training, validation, config, cache=cache, report=report)
-        self.data.budget = Budget(seconds=max_seconds)
-        self.data.enumerate()
-        self.runs = [
-            run for number in range(config.runs) for run in self._runs(view_seed=config.seed + number)
-        ]
+        """Goes on from the checkpoint in `out`, if there is one of a training with the same `about` and tasks.
+
+        Models are files with this ending, and `write` makes them.
+        """
+        self.data, self.runs, self.out, self.max_seconds = data, runs, out, max_seconds
+        self.config, self.ending, self.write = data.config, ending, write
         self.checkpoint = Checkpoint(out)
         digests = [task_digest(task).hex() for task in self.data.tasks]
-        self.about = json.dumps([asdict(replace(config, threads=1)), digests], sort_keys=True)
+        self.about = json.dumps([about, digests], sort_keys=True)
         self.before = 0.0
         self.start = start
         if self.checkpoint.exists:
@@ -128,27 +160,13 @@ class _Session:
                 self.data.budget = Budget(seconds=max(0.0, max_seconds - self.seconds))
             self._tidy_log()
 
-    def _runs(self, *, view_seed: int) -> list[TrainingRun]:
-        """One run for each variant, all from the same first weights."""
-        view = self.data.tasks[0].pddl
-        assert view is not None
-        config = self.config
-        model = configured_model(view, config, seed=view_seed)
-        trainer = make_data(
-            model, self.data.tasks[:1], (), replace(config, threads=1, seed=view_seed)
-        ).trainer
-        return [
-            TrainingRun(f"{variant}-{view_seed}", variant, TrainerState(*trainer.state()))
-            for variant in config.variants
-        ]
-
     def _first_states(self) -> None:
         """Labels before the first epoch: the initial states, and what an untrained policy visits."""
         data = self.data
         for number in range(data.num_training):
             data.visit(number, [data.tasks[number].initial_state], most=1)
-        parameters = self.runs[0].state.parameters
-        visit_runs(data, data.run(parameters, range(data.num_training)))
+        if None in data.enumerated:
+            visit_runs(data, data.run(self.runs[0].state.parameters, range(data.num_training)))
         if data.size == 0:
             raise InputError(
                 "no training task could be solved by a teacher, so there is nothing to learn from; give "
@@ -157,6 +175,7 @@ class _Session:
 
     @property
     def seconds(self) -> float:
+        """Over all sessions."""
         return self.before + time.monotonic() - self.start
 
     def work(self, progress: Callable[[Progress], None]) -> TrainingResult:
@@ -187,9 +206,9 @@ class _Session:
     def _epoch(self, run: TrainingRun, progress: Callable[[Progress], None]) -> None:
         best_before = run.best
         result = run.advance(self.data, turn=sum(each.epoch for each in self.runs))
-        self._write_model(self.out / "models" / f"{run.name}-{run.epoch:04d}.asnet", result.model)
+        self._write_model(self.out / "models" / f"{run.name}-{run.epoch:04d}.{self.ending}", result.model)
         if run.best != best_before:
-            self._write_model(self.out / "models" / f"{run.name}-best.asnet", result.model)
+            self._write_model(self.out / "models" / f"{run.name}-best.{self.ending}", result.model)
         self._drop_worse()
         told = self._progress(run, result)
         self._log(told, result)
@@ -225,7 +244,7 @@ class _Session:
     def _write_model(self, path: Path, parameters: Floats) -> None:
         new = path.with_name(f".{path.name}.new")
         try:
-            write_asnet(new, with_parameters(self.model, self.data.trainer, parameters))
+            self.write(new, parameters)
             new.replace(path)
         except OSError as error:
             raise InputError(
@@ -277,9 +296,9 @@ class _Session:
     def _finish(self, limit: str | None) -> TrainingResult:
         score, number = max((run.best, -at) for at, run in enumerate(self.runs) if run.best is not None)
         best = self.runs[-number]
-        name = f"{best.name}-best.asnet"
-        final = self.out / "final.asnet"
-        new = self.out / ".final.asnet.new"
+        name = f"{best.name}-best.{self.ending}"
+        final = self.out / f"final.{self.ending}"
+        new = self.out / f".final.{self.ending}.new"
         try:
             new.write_bytes((self.out / "models" / name).read_bytes())
             new.replace(final)

@@ -12,9 +12,10 @@ from misstep.errors import InputError
 from misstep.formats.asnet_model import Floats
 from misstep.formats.safetensors import read_safetensors, write_safetensors
 from misstep.support.plain import read_fields, reading
-from misstep.training.asnet_data import PoolEntry, TrainingData
+from misstep.training.asnet_data import AnyData, PoolEntry
 from misstep.training.asnet_run import Score, TrainerState, TrainingRun
 
+STATE = "state.safetensors"
 _FORMAT = "misstep-asnet-training-1"
 
 
@@ -26,7 +27,7 @@ class Checkpoint:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._state = folder / "state.safetensors"
+        self._state = folder / STATE
         self._pool = folder / "pool.jsonl"
         self._written = 0
 
@@ -35,7 +36,7 @@ class Checkpoint:
         """Whether there is something to go on from."""
         return self._state.is_file()
 
-    def save(self, runs: Sequence[TrainingRun], data: TrainingData, *, config: str, seconds: float) -> None:
+    def save(self, runs: Sequence[TrainingRun], data: AnyData, *, config: str, seconds: float) -> None:
         """Writes everything; InputError where the disk is full."""
         arrays = {}
         about = []
@@ -60,7 +61,7 @@ class Checkpoint:
                 "give the same command again to go on"
             ) from None
 
-    def load(self, runs: Sequence[TrainingRun], data: TrainingData, *, config: str) -> float:
+    def load(self, runs: Sequence[TrainingRun], data: AnyData, *, config: str) -> float:
         """Brings runs and pool to where they were; the seconds spent so far."""
         arrays, metadata = read_safetensors(self._state)
         with reading(self._state):
@@ -75,7 +76,7 @@ class Checkpoint:
                 self._load_pool(data, whole["pool"])
             return float(whole["seconds"])
 
-    def _load_pool(self, data: TrainingData, count: int) -> None:
+    def _load_pool(self, data: AnyData, count: int) -> None:
         lines = self._pool.read_text(encoding="utf-8").splitlines(keepends=True) if count else []
         if len(lines) < count:
             raise InputError(f"{self._pool}: has {len(lines)} lines, not {count}; choose another --out")

@@ -1,8 +1,11 @@
 """The tasks that an ASNet is trained and validated on, and the labelled states of its pool."""
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Generic, TypeAlias, TypeVar
 
 from misstep import _core
 from misstep._core import AsnetTrainer, Budget
@@ -11,7 +14,9 @@ from misstep.formats.asnet_model import AsnetModel, Floats
 from misstep.plugins import make_part
 from misstep.policies.asnet import ground_net, network_arguments
 from misstep.task import Task
-from misstep.training.asnet_config import AsnetConfig
+from misstep.training.asnet_config import AsnetConfig, Variant
+from misstep.training.gnn_config import GnnConfig
+from misstep.training.gnn_trainer import GnnTrainer
 from misstep.training.labels import Labeller, Regrets, Sample
 from misstep.training.teacher_cache import TeacherCache
 
@@ -36,14 +41,19 @@ class PoolEntry:
     """Empty where the teachers had no answer: kept so that a later session does not ask again."""
 
 
+RunConfig: TypeAlias = AsnetConfig | GnnConfig
+TrainerT = TypeVar("TrainerT", AsnetTrainer, GnnTrainer)
+ConfigT = TypeVar("ConfigT", AsnetConfig, GnnConfig)
+
+
 @dataclass
-class TrainingData:
+class LabelledTasks(ABC, Generic[TrainerT, ConfigT]):
     """One trainer with all tasks: those to train on come first, then those to validate on."""
 
-    trainer: AsnetTrainer
+    trainer: TrainerT
     tasks: Sequence[Task]
     num_training: int
-    config: AsnetConfig
+    config: ConfigT
     cache: TeacherCache | None = None
     report: Callable[[str], None] = lambda _: None
     budget: Budget = field(default_factory=Budget)
@@ -52,8 +62,8 @@ class TrainingData:
     """What teachers labelled, in order; enumerated states are not among them."""
     enumerated: list[int | None] = field(default_factory=list)
     """By training task the number of states labelled exactly, None where there are too many states."""
-    _seen: list[set[_core.State]] = field(default_factory=list)
-    _failures: list[int] = field(default_factory=list)
+    _seen: defaultdict[int, set[_core.State]] = field(default_factory=lambda: defaultdict(set))
+    _failures: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
     """By training task how many states in a row the teachers had no answer for."""
     _labellers: dict[int, Labeller] = field(default_factory=dict)
 
@@ -66,22 +76,6 @@ class TrainingData:
         """TimeUp where the budget is used up."""
         if self.budget.is_over:
             raise TimeUp
-
-    def enumerate(self) -> None:
-        """Labels the states of all training tasks that are small enough exactly."""
-        for number in range(self.num_training):
-            added = None
-            if self.config.max_states > 0:
-                added = self.trainer.add_state_space(
-                    number,
-                    max_states=self.config.max_states,
-                    max_samples=self.config.max_samples,
-                    seed=self.config.seed,
-                    budget=self.budget,
-                )
-            self.enumerated.append(added)
-            self._seen.append(set())
-            self._failures.append(0)
 
     def visit(self, task: int, states: Sequence[_core.State], *, most: int, turn: int = 0) -> int:
         """Asks teachers about states that are new, at most so many; returns how many were asked about.
@@ -148,18 +142,67 @@ class TrainingData:
             )
         return self._labellers[task]
 
+    @abstractmethod
+    def train(self, variant: Hashable, *, rate: float) -> float:
+        """One epoch of minibatches with the loss of a variant; the mean loss."""
+
+    @abstractmethod
+    def policy(self, task: int, parameters: Floats) -> _core.AsnetPolicy | _core.GnnPolicy:
+        """The policy with these parameters on one of the tasks."""
+
     def run(self, parameters: Floats, tasks: Sequence[int]) -> list[_core.Run]:
         """How the policy with these parameters fares from the initial states of some tasks."""
 
         def run_one(number: int) -> _core.Run:
             task = self.tasks[number]
-            policy = self.trainer.policy(number, parameters)
-            graph = _core.PolicyGraph(task, policy, dead_ends=False, recheck=False)
+            graph = _core.PolicyGraph(task, self.policy(number, parameters), dead_ends=False, recheck=False)
             [run] = graph.run(task.batch([task.initial_state]), max_steps=self.config.max_steps)
             return run
 
         with ThreadPoolExecutor(self.config.threads) as threads:
             return list(threads.map(run_one, tasks))
+
+
+AnyData: TypeAlias = LabelledTasks[AsnetTrainer, AsnetConfig] | LabelledTasks[GnnTrainer, GnnConfig]
+
+
+@dataclass
+class TrainingData(LabelledTasks[AsnetTrainer, AsnetConfig]):
+    """The tasks of an ASNet's training."""
+
+    def enumerate(self) -> None:
+        """Labels the states of all training tasks that are small enough exactly."""
+        for number in range(self.num_training):
+            added = None
+            if self.config.max_states > 0:
+                added = self.trainer.add_state_space(
+                    number,
+                    max_states=self.config.max_states,
+                    max_samples=self.config.max_samples,
+                    seed=self.config.seed,
+                    budget=self.budget,
+                )
+            self.enumerated.append(added)
+
+    def train(self, variant: Hashable, *, rate: float) -> float:
+        """One epoch of minibatches with the loss of a variant; the mean loss."""
+        assert isinstance(variant, Variant)
+        config = self.config
+        return self.trainer.train(
+            config.batches,
+            loss=variant.loss,
+            max_regret=variant.max_regret,
+            batch=config.batch,
+            rate=rate,
+            dropout=config.dropout,
+            weight_decay=config.weight_decay,
+            task_power=config.task_power,
+            budget=self.budget,
+        )
+
+    def policy(self, task: int, parameters: Floats) -> _core.AsnetPolicy:
+        """The policy with these parameters on one of the tasks."""
+        return self.trainer.policy(task, parameters)
 
 
 def make_data(

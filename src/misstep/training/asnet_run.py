@@ -1,15 +1,14 @@
-"""One run of training an ASNet: its place in parameter space, epoch by epoch, and how good it was so far."""
+"""One run of training: its place in parameter space, epoch by epoch, and how good it was so far."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from misstep import _core
 from misstep.formats.asnet_model import Floats
-from misstep.training.asnet_config import AsnetConfig, Variant
-from misstep.training.asnet_data import TrainingData
+from misstep.training.asnet_data import AnyData, RunConfig
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -56,7 +55,8 @@ class TrainingRun:
     """A variant with a seed. Runs take turns with one trainer and share its pool of labelled states."""
 
     name: str
-    variant: Variant
+    variant: Hashable
+    """Which loss; its text is a part of the name."""
     state: TrainerState
     epoch: int = 0
     recent: list[Floats] = field(default_factory=list)
@@ -70,7 +70,7 @@ class TrainingRun:
     """The same for the validation tasks."""
     alive: bool = True
 
-    def advance(self, data: TrainingData, *, turn: int = 0) -> EpochResult:
+    def advance(self, data: AnyData, *, turn: int = 0) -> EpochResult:
         """Trains for one epoch, then runs the model on all tasks and labels what it visited.
 
         `turn` counts the epochs of all runs.
@@ -83,17 +83,7 @@ class TrainingRun:
             self.state.steps,
             self.state.random_state,
         )
-        loss = trainer.train(
-            config.batches,
-            loss=self.variant.loss,
-            max_regret=self.variant.max_regret,
-            batch=config.batch,
-            rate=rate_at(config, self.epoch),
-            dropout=config.dropout,
-            weight_decay=config.weight_decay,
-            task_power=config.task_power,
-            budget=data.budget,
-        )
+        loss = data.train(self.variant, rate=rate_at(config, self.epoch))
         data.check_time()
         self.state = TrainerState(*trainer.state())
         self.recent = [*self.recent[1 - config.average :], self.state.parameters][-config.average :]
@@ -108,7 +98,7 @@ class TrainingRun:
         self._remember(score, rate, config, perfect=score.solved == len(validation or training))
         return EpochResult(loss, rate, score, model, new_states)
 
-    def _remember(self, score: Score, success_rate: float, config: AsnetConfig, *, perfect: bool) -> None:
+    def _remember(self, score: Score, success_rate: float, config: RunConfig, *, perfect: bool) -> None:
         self.solved_epochs = self.solved_epochs + 1 if success_rate >= 0.999 else 0
         self.perfect_epochs = self.perfect_epochs + 1 if perfect else 0
         if self.best is None or score > self.best:
@@ -119,19 +109,19 @@ class TrainingRun:
             or self.epoch - self.best_epoch >= config.patience
         )
 
-    def is_perfect(self, config: AsnetConfig) -> bool:
+    def is_perfect(self, config: RunConfig) -> bool:
         """Whether nothing is left to be learned from the tasks at hand."""
         solved = config.solved_epochs is not None and self.solved_epochs >= config.solved_epochs
         return solved or self.perfect_epochs >= config.perfect_epochs
 
 
-def rate_at(config: AsnetConfig, epoch: int) -> float:
+def rate_at(config: RunConfig, epoch: int) -> float:
     """The learning rate of an epoch, counted from 0."""
     share = epoch / max(config.epochs - 1, 1)
     return config.final_rate + (config.rate - config.final_rate) * (1 + math.cos(math.pi * share)) / 2
 
 
-def visit_runs(data: TrainingData, runs: Sequence[_core.Run], *, turn: int = 0) -> int:
+def visit_runs(data: AnyData, runs: Sequence[_core.Run], *, turn: int = 0) -> int:
     """Labels new states that runs of the training tasks visited: fairly, one from each task in turn."""
     left = data.config.max_new_states
     asked = 0

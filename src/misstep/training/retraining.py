@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,11 @@ from misstep.task import Task
 from misstep.training.asnet import with_parameters
 from misstep.training.asnet_config import AsnetConfig, Variant
 from misstep.training.asnet_data import TrainingData, make_data
+from misstep.training.bug_labels import BugLabels, BugRule
 from misstep.training.examiner import ExamConfig, Examiner
 from misstep.training.score import Exam
 from misstep.training.standing import Change, Standing, change, standing
-from misstep.training.teacher_cache import task_digest
-from misstep.training.teachers import replayed
+from misstep.training.teacher_cache import TeacherCache, task_digest
 
 BUGS, ROUNDS, ABOUT = "bugs.jsonl", "rounds.jsonl", "about.json"
 # Pools for finding bugs, for choosing and for the final measurement are drawn from different seeds.
@@ -49,6 +50,14 @@ class RetrainConfig:
     """States of every task that are tested in a round; as many others are for choosing and measuring."""
     oracle: tuple[str, ...] = ("landmarks+planner:astar:lmcut,effort=1e6+lookahead",)
     """Finds bugs and better plans."""
+    labels: tuple[BugRule, ...] = ("plan", "successors")
+    """What bugs teach; see misstep.training.bug_labels. Each rule with each variant, side by side."""
+    teachers: tuple[str, ...] = ("astar",)
+    """Asked about the successors of states in which the policy may have gone wrong."""
+    expansions: int = 1000
+    """What one call of a teacher may expand."""
+    max_run: int = 30
+    """So many decisions of the policy after a bug are looked at."""
     max_weight: int = 10
     """A bug counts as often as the policy pays too much, at most so often; also where it never gets there."""
     variants: tuple[Variant, ...] = (Variant(), Variant(max_regret=1))
@@ -56,6 +65,8 @@ class RetrainConfig:
     epochs: int = 4
     batches: int = 150
     rate: float = 3e-4
+    mixes: tuple[float, ...] = (1.0, 0.3)
+    """How far to go from the old weights to the learned ones, each tried: less of the way forgets less."""
     max_states: int = 50_000
     """Tasks with at most so many states are also learned exactly, so that what is known is kept."""
     max_samples: int = 2_000
@@ -77,7 +88,7 @@ class Round:
     bugs: int
     """Found in this round, in states that were tested nowhere before."""
     learned: int
-    """Labelled states in the training data that come from bugs of all rounds."""
+    """States in the training data that come from bugs of all rounds."""
     kept: bool
     """Whether the new model is better on the validation states and takes the place of the old one."""
     standing: Standing
@@ -137,6 +148,7 @@ def retrain(
         except LimitReached as error:
             limit = error.limit
     finally:
+        loop.answers.close()
         loop.store.close()
     final = out / "final.asnet"
     _write(final, read_asnet(loop.best_path))
@@ -161,15 +173,22 @@ class _Loop:
         self.budget = self._budget(_ROUNDS_SHARE)
         self.store = DirectoryStore(out)
         self._check_same(model, training, validation)
-        self.data: TrainingData = make_data(model, training, (), self._asnet_config())
-        self.data.budget = self.budget
-        self.data.enumerate()
+        self.tasks = training
+        self.data = {rule: self._data() for rule in config.labels}
+        self.answers = TeacherCache(out / "teachers.sqlite")
+        self.labels = {
+            rule: [
+                BugLabels(rule, task, config.teachers, config.expansions, self.answers) for task in training
+            ]
+            for rule in config.labels
+        }
         self.examiner = self._examiner("validation", validation, seed=config.seed)
         self.original = out / "models" / "original.asnet"
         _write(self.original, model)
         self.best_path = self.original
         self.best = standing(self._exams(self.examiner, self.original))
         self.seen: set[tuple[int, frozenset[str]]] = set()
+        self.taught: set[frozenset[str]] = set()
         self.round, self.stalled, self.learned = 0, 0, 0
         self._restore()
         self.budget = self._budget(_ROUNDS_SHARE)
@@ -184,14 +203,18 @@ class _Loop:
         if self.budget.is_over:
             raise LimitReached("the time for retraining was up; allow more --seconds", "seconds")
 
-    def _asnet_config(self) -> AsnetConfig:
-        config = self.config
-        return AsnetConfig(
-            max_states=config.max_states,
-            max_samples=config.max_samples,
-            seed=config.seed,
-            threads=config.threads,
+    def _data(self) -> TrainingData:
+        """The exact labels of small tasks, to which those of bugs are added."""
+        config = AsnetConfig(
+            max_states=self.config.max_states,
+            max_samples=self.config.max_samples,
+            seed=self.config.seed,
+            threads=self.config.threads,
         )
+        data = make_data(self.model, self.tasks, (), config)
+        data.budget = self.budget
+        data.enumerate()
+        return data
 
     def _check_same(self, model: AsnetModel, training: Sequence[Task], validation: Sequence[Task]) -> None:
         weights = hashlib.sha256(
@@ -248,7 +271,7 @@ class _Loop:
     def _find_bugs(self) -> tuple[int, list[tuple[int, dict[str, Any]]]]:
         """Tests the best model on new states of all training tasks."""
         tested, found = 0, []
-        for number, task in enumerate(self.data.tasks):
+        for number, task in enumerate(self.tasks):
             config = Config(
                 policy=f"asnet:{self.best_path}",
                 pool=self.config.pool,
@@ -278,13 +301,20 @@ class _Loop:
         is_known = key in self.seen or any(
             frozenset(state.facts) == key[1]
             for each in self.examiner.tasks
-            if each.task is self.data.tasks[number]
+            if each.task is self.tasks[number]
             for state in each.states
         )
         if is_known or bug.plan is None:
             return None
         gap = None if bug.gap.lo == float("inf") else bug.gap.lo
-        return {"task": number, "facts": list(bug.state), "plan": bug.plan, "gap": gap, "round": self.round}
+        return {
+            "task": number,
+            "facts": list(bug.state),
+            "plan": bug.plan,
+            "run": bug.run[: self.config.max_run],
+            "gap": gap,
+            "round": self.round,
+        }
 
     def _learn(self, number: int, line: dict[str, Any]) -> None:
         """Writes a bug down and adds the states along its better plan to the training data."""
@@ -292,33 +322,38 @@ class _Loop:
         self._add(number, line)
 
     def _add(self, number: int, line: dict[str, Any]) -> None:
-        task = self.data.tasks[number]
+        task = self.tasks[number]
         state = task.state(line["facts"])
         self.seen.add((number, frozenset(state.facts)))
         most = self.config.max_weight
         weight = most if line["gap"] is None else max(1, min(most, round(line["gap"])))
-        for action in replayed(task, state, line["plan"]):
-            others = [(each.index, float("inf")) for each in task.applicable(state) if each != action]
-            for _ in range(weight):
-                self.data.trainer.add_sample(number, state, [(action.index, 0.0), *others])
-            self.learned += 1
-            state = task.apply(state, action)
+        for rule, data in self.data.items():
+            for sample in self.labels[rule][number].of_bug(state, plan=line["plan"], run=line["run"]):
+                self._check_time()
+                for _ in range(weight):
+                    data.trainer.add_sample(number, sample.state, sample.regrets)
+                self.taught.add(frozenset(sample.state.facts))
+        self.learned = len(self.taught)
 
     def _train(self) -> bool:
         """Trains every variant from the best model on; keeps the best of all, if it is better than that."""
         found = False
-        start = _parameters(self.data, self.best_path)
-        for variant in self.config.variants:
-            parameters = self._trained(variant, start)
-            path = self.out / "models" / f"round-{self.round + 1:02d}-{variant}.asnet"
-            _write(path, with_parameters(self.model, self.data.trainer, parameters))
-            now = standing(self._exams(self.examiner, path))
-            if now.is_better(self.best):
-                self.best, self.best_path, found = now, path, True
+        ways = product(self.data.items(), self.config.variants)
+        start = _parameters(next(iter(self.data.values())), self.best_path)
+        for (rule, data), variant in ways:
+            learned = self._trained(data, variant, start)
+            for mix in self.config.mixes:
+                mixed = (start + np.float32(mix) * (learned - start)).astype(np.float32)
+                name = f"round-{self.round + 1:02d}-{rule}-{variant}-{mix:g}.asnet"
+                path = self.out / "models" / name
+                _write(path, with_parameters(self.model, data.trainer, mixed))
+                now = standing(self._exams(self.examiner, path))
+                if now.is_better(self.best):
+                    self.best, self.best_path, found = now, path, True
         return found
 
-    def _trained(self, variant: Variant, start: Floats) -> Floats:
-        trainer, config = self.data.trainer, self.config
+    def _trained(self, data: TrainingData, variant: Variant, start: Floats) -> Floats:
+        trainer, config = data.trainer, self.config
         zeros = np.zeros_like(start)
         text = f"{config.seed} {self.round} {variant}"
         random_state = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
@@ -356,7 +391,7 @@ class _Loop:
         """The first model against the best one, on states that no round has seen."""
         self.budget = self._budget(1.0)
         examiner = self._examiner("held-out", tasks, seed=self.config.seed + _HELD_OUT_SEED)
-        trained = {facts for number, facts in self.seen}
+        trained = self.taught | {facts for _, facts in self.seen}
         keep = [[frozenset(state.facts) not in trained for state in each.states] for each in examiner.tasks]
         before, after = self._exams(examiner, self.original), self._exams(examiner, self.best_path)
         return change(before, after, keep=keep)

@@ -21,6 +21,7 @@ KINDS = {
     ".asnet": "asnet",
     ".policy": "asnet",
     ".ckpt": "gnn",
+    ".gnn": "gnn",
     ".onnx": "onnx",
     ".pt": "torch",
     ".pth": "torch",
