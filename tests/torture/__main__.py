@@ -10,8 +10,8 @@ import time
 from tests.torture.trial import Score, trials
 
 
-def main() -> int:
-    """Goes on with new worlds until the time is over."""
+def options() -> argparse.Namespace:
+    """What is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("seconds", type=float, nargs="?", default=180)
     parser.add_argument("seed", type=int, nargs="?", default=None)
@@ -23,10 +23,20 @@ def main() -> int:
     parser.add_argument(
         "--verify", type=float, default=0.1, help="the share of tests whose proofs are checked"
     )
+    parser.add_argument("--bare", type=int, default=2, help="so many tests a world without a session")
+    parser.add_argument("--small", type=float, default=0.2, help="the share of small worlds that are taken")
+    parser.add_argument(
+        "--recorded", type=float, default=1.0, help="the share of worlds with other tests, too"
+    )
     parser.add_argument(
         "--verdicts", type=int, default=None, help="so many and the worlds asked for are enough"
     )
-    given = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Goes on with new worlds until the time is over."""
+    given = options()
     first = secrets.randbelow(10**9) if given.seed is None else given.seed
     score, begin, told = Score(), time.monotonic(), 0.0
     print(f"torture for {given.seconds:g} seconds, seed {first}")
