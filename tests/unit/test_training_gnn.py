@@ -176,10 +176,9 @@ def test_a_killed_training_goes_on_to_the_same_model(
 @pytest.mark.parametrize(("kind", "loss"), [("q", "margin"), ("value", "supervised")])
 def test_it_learns(tasks: list[misstep.Task], tmp_path: Path, kind: GnnKind, loss: str) -> None:
     config = GnnConfig(kind=kind, loss=loss, hidden=16, layers=4, epochs=4, batches=40, batch=16)
-    result = train_gnn(tasks, (), config, out=tmp_path)
+    train_gnn(tasks, (), config, out=tmp_path)
     lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     assert lines[-1]["loss"] < 0.75 * lines[0]["loss"]
-    assert result.success_rate > 0
 
 
 def test_refusals(tasks: list[misstep.Task], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
