@@ -48,7 +48,7 @@ class CallableBias final : public Bias {
   public:
     CallableBias(const GraphObject& graph, nb::handle callable) : owner_(graph), callable_(callable) {}
 
-    void weigh(std::span<const RunInfo> runs, double* values) override {
+    void weigh(std::span<const RunInfo> runs, const Budget& /*budget*/, double* values) override {
         nb::gil_scoped_acquire gil;
         nb::list given;
         for (const RunInfo& run : runs) given.append(shown(run));

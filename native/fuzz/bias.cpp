@@ -61,7 +61,8 @@ class PublishedBias final : public Bias {
     PublishedBias(const PolicyGraph& graph, BiasKind kind, std::unique_ptr<Distances> distances)
         : graph_(graph), kind_(kind), distances_(std::move(distances)) {}
 
-    void weigh(std::span<const RunInfo> runs, double* values) override {
+    void weigh(std::span<const RunInfo> runs, const Budget& budget, double* values) override {
+        distances_->spend(budget);
         for (const RunInfo& run : runs) {
             std::vector<StateId> trace = graph_.trace(run.start, run.steps);
             *values++ = bias_value(kind_, trace, graph_.step_costs(trace), *distances_);

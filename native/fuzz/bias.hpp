@@ -2,6 +2,7 @@
 // 2024).
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,16 +11,26 @@
 
 #include "heuristics/relaxation_heuristics.hpp"
 #include "policy_graph/policy_graph.hpp"
+#include "util/budget.hpp"
 
 namespace misstep {
 
 enum class BiasKind { kNone, kPlanLength, kLoopiness, kDetour, kSurface };
 enum class BiasDistance { kFF, kStar };
 
+// Thrown where a budget ended before a distance was known.
+struct OutOfBudget : std::exception {
+    explicit OutOfBudget(LimitHit why) : limit(why) {}
+    const char* what() const noexcept override { return "the budget ended before a distance was known"; }
+    LimitHit limit;
+};
+
 // Estimates of the cost from a state to the goal or to other states, remembered by state id.
 class Distances {
   public:
     virtual ~Distances() = default;
+    // For what follows; its limit on expansions does not count. OutOfBudget where it ends.
+    void spend(const Budget& budget) { budget_ = budget; }
     virtual double to_goal(StateId from) = 0;
     // values[k]: to targets[k].
     virtual void to_states(StateId from, std::span<const StateId> targets, double* values) = 0;
@@ -28,6 +39,9 @@ class Distances {
     virtual bool is_exact() const = 0;
     // Whether a bounded search gave up somewhere, so that a value is only a lower bound.
     virtual bool bound_hit() const { return false; }
+
+  protected:
+    Budget budget_;
 };
 
 std::unique_ptr<Distances> make_ff_distances(const PolicyGraph& graph);
@@ -44,8 +58,9 @@ class Bias {
   public:
     virtual ~Bias() = default;
     // values[i]: how promising the start of runs[i] is. Every run has at least one step and has not failed;
-    // all runs of one expansion come together, because a call into another language is expensive.
-    virtual void weigh(std::span<const RunInfo> runs, double* values) = 0;
+    // all runs of one expansion come together, because a call into another language is expensive. OutOfBudget
+    // where the budget ends first.
+    virtual void weigh(std::span<const RunInfo> runs, const Budget& budget, double* values) = 0;
     // Whether a bounded search gave up somewhere, so that a value is only a lower bound.
     virtual bool bound_hit() const { return false; }
 };

@@ -25,9 +25,8 @@ class RememberedDistances : public Distances {
     explicit RememberedDistances(const PolicyGraph& graph) : graph_(graph) {}
 
     double to_goal(StateId from) final {
-        auto [entry, is_new] = goal_.try_emplace(from, 0.0);
-        if (is_new) entry->second = compute_to_goal(graph_.state(from));
-        return entry->second;
+        if (auto known = goal_.find(from); known != goal_.end()) return known->second;
+        return goal_.emplace(from, compute_to_goal(graph_.state(from))).first->second;
     }
     void to_states(StateId from, std::span<const StateId> targets, double* values) final {
         missing_.clear();
@@ -93,9 +92,13 @@ class StarDistances final : public RememberedDistances {
   private:
     double compute_to_goal(const Word* from) override {
         SearchOptions options;
+        options.budget = budget_;
         options.budget.max_expansions = max_expansions_;
         SearchResult result = astar(graph_.space(), *lmcut_, from, options);
-        bound_hit_ |= result.outcome == SearchOutcome::kLimit;
+        if (result.outcome == SearchOutcome::kLimit) {
+            if (result.limit != LimitHit::kExpansions) throw OutOfBudget(result.limit);
+            bound_hit_ = true;
+        }
         return as_double(result.lower_bound);
     }
     // Dijkstra's algorithm from the source until all targets are settled. Where the bound is hit first, the
@@ -115,6 +118,9 @@ class StarDistances final : public RememberedDistances {
         auto [start, is_new] = registry.insert(from);
         g(start) = 0;
         open.push(0, start);
+        Budget budget = budget_;
+        budget.max_expansions = max_expansions_;
+        BudgetWatch watch(budget);
         std::uint64_t expanded = 0;
         std::vector<ActionId> actions;
         std::vector<Word> state(space.num_words()), successor(space.num_words());
@@ -126,7 +132,8 @@ class StarDistances final : public RememberedDistances {
                 for (std::size_t k : found->second) values[k] = cost;
                 wanted.erase(found);
             }
-            if (expanded++ >= max_expansions_) {
+            if (LimitHit limit = watch.check(expanded++, registry.bytes(), 1); limit != LimitHit::kNone) {
+                if (limit != LimitHit::kExpansions) throw OutOfBudget(limit);
                 bound_hit_ = true;
                 for (const auto& [_, ks] : wanted)
                     for (std::size_t k : ks) values[k] = cost;

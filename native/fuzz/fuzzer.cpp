@@ -176,15 +176,20 @@ Fuzzer::StepResult Fuzzer::weigh_refined(const Budget& budget) {
         }
     }
     candidates_.resize(next);
-    ask_bias();
-    return StepResult::kMoved;
+    return ask_bias(budget);
 }
 
-void Fuzzer::ask_bias() {
-    if (runs_.empty()) return;
+Fuzzer::StepResult Fuzzer::ask_bias(const Budget& budget) {
+    if (runs_.empty()) return StepResult::kMoved;
     values_.resize(runs_.size());
-    bias_->weigh(runs_, values_.data());
+    try {
+        bias_->weigh(runs_, budget, values_.data());
+    } catch (const OutOfBudget& over) {
+        limit_ = over.limit;
+        return StepResult::kLimit;
+    }
     for (std::size_t i = 0; i < runs_.size(); ++i) weights_[places_[i]] = values_[i];
+    return StepResult::kMoved;
 }
 
 // The weight is the length of the policy's run. States that it does not solve go to the pool and are not

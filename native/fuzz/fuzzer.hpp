@@ -68,7 +68,7 @@ class Fuzzer {
     StepResult step(StateId& at, std::vector<ActionId>& walk, const Budget& budget);
     StepResult step_unbiased(StateId& at, std::vector<ActionId>& walk);
     StepResult weigh_refined(const Budget& budget);
-    void ask_bias();
+    StepResult ask_bias(const Budget& budget);
     StepResult weigh_classic(const std::vector<ActionId>& walk, const Budget& budget);
     bool is_candidate(StateId state);
     bool is_dead_end(StateId state);

@@ -8,13 +8,13 @@ import pytest
 import misstep
 from misstep import _core
 from misstep.bench import set_up
-from misstep.biases.published import Detour, NoBias, PlanLength
+from misstep.biases.published import Detour, NoBias, PlanLength, Surface
 from misstep.budget import Budget
 from misstep.config import Config
 from misstep.errors import FlakyPolicy, InputError
 from misstep.fuzz import Fuzz, FuzzProgress
 from misstep.fuzzers.published import Classic, Refined
-from misstep.plugins import make_policy_part
+from misstep.plugins import make_part, make_policy_part
 from misstep.policy import per_state
 from misstep.pool import PoolEntry
 from misstep.record.pool_file import PoolWriter, read_made_by, read_pool
@@ -93,6 +93,27 @@ def test_stop_flag(task: Task) -> None:
     stop.set()
     session = Fuzz(graph(task), Refined(), NoBias(), size=1000, budget=_core.Budget(stop=stop))
     assert len(list(session)) == 1 and session.stopped == "stopped"
+
+
+@pytest.mark.parametrize("bias", [Detour("star"), Surface("star")])
+def test_exact_searches_of_a_bias_obey_the_budget(bias: Detour | Surface) -> None:
+    """One search of a large task takes longer than anybody waits: not only expansions count, seconds too."""
+    logistics = make_part("generator", "logistics")
+    large = misstep.load(logistics.domain, logistics.problem(30, 0))
+    part = Refined(max_star_expansions=10**12)
+    session = Fuzz(graph(large), part, bias, size=10, budget=_core.Budget(seconds=0.3))
+    assert len(list(session)) < 10 and session.stopped == "seconds"
+
+
+def test_budgets_that_end_exact_searches_do_not_change_the_pool(task: Task) -> None:
+    whole = list(Fuzz(graph(task), Refined(), Detour("star"), seed=3, size=12))
+    known, seconds = whole[:1], 0.001
+    while len(known) < 12:
+        budget = _core.Budget(seconds=seconds)
+        session = Fuzz(graph(task), Refined(), Detour("star"), seed=3, size=12, known=known, budget=budget)
+        known = sorted({entry.id: entry for entry in [*known, *session]}.values(), key=lambda entry: entry.id)
+        seconds *= 1.5
+    assert known == whole
 
 
 def test_random_policies_are_found_out(task: Task) -> None:
