@@ -61,19 +61,22 @@ def measure_directory(
 ) -> tuple[list[Any], float, str]:
     """The same for several problems and the command, as users start it."""
     with tempfile.TemporaryDirectory(prefix="jobs-") as name:
-        out = Path(name) / "out"
         folder = folder.resolve()
         files = [str(folder / "problems" / f"{problem}.pddl") for problem in problems]
         words = ["--policy", f"asnet:{policy_in(folder)}", "--pool", str(pool), "--jobs", str(jobs)]
         command = [sys.executable, "-m", "misstep", "test", str(folder / "domain.pddl"), *files, *words]
         wall, before = time.perf_counter(), os.times()
         ended = subprocess.run(
-            [*command, "--quiet", "--out", str(out)], stdout=subprocess.DEVNULL, check=False
+            # Certificates name the record, so it has the same name each time.
+            [*command, "--quiet", "--out", "out"],
+            stdout=subprocess.DEVNULL,
+            check=False,
+            cwd=name,
         )
         wall, after = time.perf_counter() - wall, os.times()
         if ended.returncode not in (0, 1):
             raise SystemExit(f"misstep test ended with exit code {ended.returncode}")
-        records = [content(Record(DirectoryStore(out / problem))) for problem in problems]
+        records = [content(Record(DirectoryStore(Path(name) / "out" / problem))) for problem in problems]
         cpu = after.children_user + after.children_system - before.children_user - before.children_system
         return records, wall, f"{'':20} {cpu:8.1f}"
 
