@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args
@@ -18,11 +19,10 @@ from misstep.plugins import make_policy_part
 from misstep.policies.torch import Torch
 from tests.conftest import COURIER
 
-try:
+HAS_TORCH = find_spec("torch") is not None
+if HAS_TORCH:
     import torch
-except ImportError:
-    torch = None
-needs_torch = pytest.mark.skipif(torch is None, reason='needs pip install "misstep[torch]"')
+needs_torch = pytest.mark.skipif(not HAS_TORCH, reason='needs pip install "misstep[torch]"')
 
 NAMES = get_args(Activation)
 PLAIN: dict[str, Callable[[float], float]] = {

@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,10 @@ from misstep.formats.safetensors import write_safetensors
 from misstep.plugins import make_policy_part
 from misstep.policies.torch import Torch
 
-try:
+HAS_TORCH = find_spec("torch") is not None
+if HAS_TORCH:
     import torch
-except ImportError:
-    torch = None
-needs_torch = pytest.mark.skipif(torch is None, reason='needs pip install "misstep[torch]"')
+needs_torch = pytest.mark.skipif(not HAS_TORCH, reason='needs pip install "misstep[torch]"')
 
 
 @pytest.fixture(scope="module")
