@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,10 @@ def counts_of(result: dict[str, Any]) -> dict[str, Any]:
         "families",
         "verify",
     )
-    return {name: result[name] for name in names}
+    found = {name: result[name] for name in names}
+    # Another version of the translator may write the same task otherwise.
+    notes = [re.sub(r"\b[0-9a-f]{64}\b", "DIGEST", note) for note in found["verify"]["notes"]]
+    return {**found, "verify": {**found["verify"], "notes": notes}}
 
 
 def run_demo(folder: Path, *arguments: str) -> Ended:
