@@ -62,14 +62,16 @@ class Disturbed:
         )
 
     def go(self, kills: int, jobs: int) -> None:
-        """Kills so often, then lets it end."""
+        """Kills so often, or until all jobs are done, then lets it end."""
         process = self.start()
         for _ in range(kills):
             # Most jobs are left to the kills that come.
             goal = self.done_count() + self.rng.randrange(0, max(1, jobs // (kills + 1)) * 2 - 1)
-            process = self.wait_until(process, min(goal, jobs - 4))
+            process = self.wait_until(process, min(goal, jobs - 4), jobs)
             time.sleep(self.rng.uniform(0, 0.2))
             self.remember()
+            if len(self.seen) == jobs:  # its workers were faster than we: nothing is left to disturb
+                break
             self.kill(process)
             self.compare()
         end = time.monotonic() + _PATIENCE_SECONDS
@@ -80,9 +82,12 @@ class Disturbed:
         assert process.wait() in (0, 1), (self.out.parent / "stderr.txt").read_text()[-2000:]
         self.compare()
 
-    def wait_until(self, process: "subprocess.Popen[bytes]", done: int) -> "subprocess.Popen[bytes]":
+    def wait_until(
+        self, process: "subprocess.Popen[bytes]", done: int, jobs: int
+    ) -> "subprocess.Popen[bytes]":
+        """Until so many are done and somebody works on the next ones, or all are done."""
         end = time.monotonic() + _PATIENCE_SECONDS
-        while self.done_count() < done or not victims(process.pid, self.engine):
+        while (now := self.done_count()) < jobs and (now < done or not victims(process.pid, self.engine)):
             process = self.revived(process)
             assert time.monotonic() < end, "no progress"
             time.sleep(0.05)
@@ -103,11 +108,11 @@ class Disturbed:
             return
         kind = self.rng.choice(sorted({kind_of(one) for one in others}))
         victim = self.rng.choice([one for one in others if kind_of(one) == kind] or others)
-        self.kills[kind] += 1
         try:
             os.kill(victim, signal.SIGKILL)
         except ProcessLookupError:  # it ended by itself meanwhile
-            self.kills["gone before"] += 1
+            return
+        self.kills[kind] += 1
 
     def done_count(self) -> int:
         return len(done_jobs(self.out))
@@ -210,19 +215,27 @@ def no_job_was_repeated(out: Path) -> int:
 
 
 def campaign(kills: int, *, jobs: int, engine: str = "local", seed: int = 0) -> Disturbed:
-    """One undisturbed campaign and one that is disturbed so often; both end the same."""
+    """One undisturbed campaign and one that is disturbed so often; both end the same.
+
+    Where all jobs were done before the last kill, more campaigns are disturbed until there were so many.
+    """
     with tempfile.TemporaryDirectory(prefix="campaign-kills-") as name:
         folder = Path(name)
         file = write_campaign(folder, jobs)
         quiet = ["campaign", str(file), "--out", str(folder / "quiet"), "--jobs", "2", "--json"]
         subprocess.run([*command(), *quiet], check=False, capture_output=True)
         expected = results(folder / "quiet")
-        disturbed = Disturbed(file, folder / "out", engine, random.Random(seed))
-        disturbed.go(kills, jobs)
-        assert results(folder / "out") == expected
-        tries = no_job_was_repeated(folder / "out")
-        print(f"{len(expected)} jobs in {tries} tries, {disturbed.starts} starts of the coordinator")
-        return disturbed
+        rng, made = random.Random(seed), Counter[str]()
+        for attempt in range(kills):
+            out = folder / f"out{attempt}"
+            disturbed = Disturbed(file, out, engine, rng, made)
+            disturbed.go(kills - made.total(), jobs)
+            assert results(out) == expected
+            tries = no_job_was_repeated(out)
+            print(f"{len(expected)} jobs in {tries} tries, {disturbed.starts} starts of the coordinator")
+            if made.total() >= kills:
+                return disturbed
+        raise AssertionError(f"only {made.total()} kills in {kills} campaigns")
 
 
 if __name__ == "__main__":
