@@ -112,7 +112,7 @@ sanitize: $(VENV)/.built
 	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DMISSTEP_SANITIZE=ON \
 	    -DPython_EXECUTABLE=$(abspath $(BIN)/python) -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) >/dev/null
 	$(BIN)/cmake --build $(SANITIZED) --target _core native_tests
-	$(SANITIZED)/native_tests
+	ulimit -s 65536; $(SANITIZED)/native_tests
 	ulimit -s 65536; LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0:malloc_context_size=3 \
 	    MISSTEP_RANDOM_TASKS=200 MISSTEP_RANDOM_GAMES=1000 $(BIN)/python tests/sanitized.py $(SANITIZED) tests/unit tests/property -q
 

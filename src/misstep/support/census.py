@@ -60,6 +60,7 @@ def end_descendants(ancestor: int, *, group: int | None = None) -> None:
     if group is not None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(group, signal.SIGKILL)
+    pause = 0.001  # Most end at once.
     while found := [one for one in descendants(ancestor) if not _is_zombie(one)]:
         for word in (signal.SIGSTOP, signal.SIGKILL):
             for one in found:
@@ -67,7 +68,8 @@ def end_descendants(ancestor: int, *, group: int | None = None) -> None:
                     os.kill(one, word)
             if word is signal.SIGSTOP:
                 found = descendants(ancestor)
-        time.sleep(0.01)
+        time.sleep(pause)
+        pause = min(2 * pause, 0.01)
 
 
 def _parent(name: str) -> int | None:
