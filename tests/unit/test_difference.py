@@ -118,3 +118,12 @@ def test_other_tasks_are_refused() -> None:
     old, new = report({"(a)": (BUG, NEVER)}), report({"(a)": (BUG, NEVER)}, digest="b")
     with pytest.raises(InputError, match="about different tasks"):
         difference([(old, new)])
+
+
+@pytest.mark.parametrize("line", [{"id": 0}, {"id": {}, "facts": []}, {"id": 0, "facts": [{}]}, 7])
+def test_damaged_states_are_refused(line: Any) -> None:
+    """As in a safety record whose certificate had an object for its `id` (found by damaging records)."""
+    old, new = report({"(a)": (BUG, NEVER)}), report({"(a)": (BUG, NEVER)})
+    old.record.store.append(POOL, line)
+    with pytest.raises(InputError, match="missing or damaged"):
+        difference([(old, new)])

@@ -165,6 +165,15 @@ def _require_same(old: Report, new: Report) -> None:
 
 def _states(report: Report) -> dict[Any, Judged]:
     """The last word on each state, by what the state is."""
+    try:
+        return _judged_by_state(report)
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
+        raise InputError(
+            f"{report.record.where}: a state or its number is missing or damaged; `misstep verify` says more"
+        ) from None
+
+
+def _judged_by_state(report: Report) -> dict[Any, Judged]:
     record, judged = report.record, report.tally.judged
     if report.is_safety:
         return {
