@@ -12,14 +12,17 @@ namespace misstep {
 namespace {
 
 // All that grows with the square of a factor: distances, values, floors; label values.
-std::size_t bytes_needed(const FactoredTask& task) {
-    std::size_t bytes = 0;
+double bytes_needed(const FactoredTask& task) {
+    double bytes = 0;
     for (const Factor& factor : task.factors) {
-        std::size_t n = static_cast<std::size_t>(factor.num_states), groups = factor.groups.size();
-        bytes += 4 * n * n * sizeof(DominanceValue) + 3 * groups * groups * sizeof(DominanceValue);
+        auto n = static_cast<double>(factor.num_states), groups = static_cast<double>(factor.groups.size());
+        bytes += sizeof(DominanceValue) * (4 * n * n + 3 * groups * groups);
     }
     return bytes;
 }
+
+// What filling them once takes, at least.
+constexpr double kBytesInASecond = 1e9;
 
 bool has_limit(const Budget& budget) {
     return budget.has_deadline() || budget.max_bytes < Budget{}.max_bytes || budget.has_max_resident() ||
@@ -30,18 +33,18 @@ bool has_limit(const Budget& budget) {
 
 Dominance make_dominance(const StateSpace& space, const DominanceOptions& options) {
     BudgetWatch watch(options.budget);
-    if (!options.factors.merged || !options.fixed_point) return Dominance(space, options, watch);
+    if (!options.factors.merged || !options.fixed_point) return Dominance(space, options, watch, false);
     std::optional<Dominance> best;
     if (has_limit(options.budget)) {
         DominanceOptions atomic = options;
         atomic.factors.merged = false;
-        best.emplace(Dominance(space, atomic, watch));
+        best.emplace(Dominance(space, atomic, watch, false));
         if (best->is_fallback_) return std::move(*best);
     }
     for (MergeOrder order : {MergeOrder::kNewestFirst, MergeOrder::kSmallestFirst}) {
         DominanceOptions merged = options;
         if (!options.one_order) merged.factors.order = order;
-        Dominance found(space, merged, watch);
+        Dominance found(space, merged, watch, best.has_value());
         if (found.is_fallback_) {
             if (!best) return found;  // interrupted
             best->limit_ = found.limit_;
@@ -69,12 +72,13 @@ double Dominance::informedness() const {
     return sum;
 }
 
-Dominance::Dominance(const StateSpace& space, const DominanceOptions& options, BudgetWatch& watch)
+Dominance::Dominance(const StateSpace& space, const DominanceOptions& options, BudgetWatch& watch,
+                     bool is_optional)
     : space_(space) {
-    compute(options, watch);
+    compute(options, watch, is_optional);
 }
 
-void Dominance::compute(const DominanceOptions& options, BudgetWatch& watch) {
+void Dominance::compute(const DominanceOptions& options, BudgetWatch& watch, bool is_optional) {
     is_merged_ = options.factors.merged;
     order_ = options.factors.order;
     task_ = make_factors(space_, options.factors, watch);
@@ -82,17 +86,28 @@ void Dominance::compute(const DominanceOptions& options, BudgetWatch& watch) {
     for (LabelId label = 0; label < task_.labels.size(); ++label)
         for (ActionId action : task_.labels[label].actions) label_of_[action] = label;
     limit_ = task_.limit;
-    if (bytes_needed(task_) > options.budget.max_bytes) {
-        limit_ = LimitHit::kMemory;
+    const double bytes = bytes_needed(task_);
+    const LimitHit foreseen = watch.foresee(bytes, is_optional ? bytes / kBytesInASecond : 0);
+    if (foreseen == LimitHit::kMemory || (is_optional && foreseen != LimitHit::kNone)) limit_ = foreseen;
+    auto is_given_up = [&] { return is_optional && limit_ != LimitHit::kNone; };
+    if (foreseen == LimitHit::kMemory || is_given_up()) {
         forget_values();
         return;
     }
     tau_ = std::make_unique<TauMoves>(task_, watch);
     if (limit_ == LimitHit::kNone) limit_ = tau_->limit();
     std::vector<Relation> relations;
-    for (std::size_t i = 0; i < task_.factors.size(); ++i) relations.emplace_back(task_, *tau_, i);
+    for (std::size_t i = 0; i < task_.factors.size() && !is_given_up(); ++i) {
+        relations.emplace_back(task_, *tau_, i);
+        if (limit_ == LimitHit::kNone) limit_ = watch.look();
+    }
     if (limit_ == LimitHit::kNone && options.fixed_point) limit_ = find_fixed_point(task_, relations, watch);
     is_fallback_ = limit_ != LimitHit::kNone || !options.fixed_point;
+    if (is_given_up()) {
+        relations.clear();
+        forget_values();
+        return;
+    }
     if (is_fallback_)
         for (Relation& relation : relations) relation.fall_back();
     take_values(relations);

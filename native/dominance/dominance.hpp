@@ -76,8 +76,10 @@ class Dominance {
 
   private:
     friend Dominance make_dominance(const StateSpace& space, const DominanceOptions& options);
-    Dominance(const StateSpace& space, const DominanceOptions& options, BudgetWatch& watch);
-    void compute(const DominanceOptions& options, BudgetWatch& watch);
+    // `is_optional`: somebody has a function already that goes before one that a limit ended early, so that
+    // such a one is left without values.
+    Dominance(const StateSpace& space, const DominanceOptions& options, BudgetWatch& watch, bool is_optional);
+    void compute(const DominanceOptions& options, BudgetWatch& watch, bool is_optional);
     void take_values(const std::vector<Relation>& relations);
     void forget_values();
 

@@ -56,22 +56,26 @@ DominanceValue LabelDominance::value(std::size_t factor, LabelId label, LabelId 
                    static_cast<std::size_t>(group(factor, other))];
 }
 
-void LabelDominance::update(const std::vector<bool>& is_changed) {
+LimitHit LabelDominance::update(const std::vector<bool>& is_changed, BudgetWatch& watch) {
     const std::size_t num_factors = task_.factors.size();
     for (std::size_t j = 0; j < num_factors; ++j)
         if (is_changed[j]) values_[j] = label_values(task_.factors[j], relations_[j].values());
-    if (candidates_.empty()) {
-        candidates_.resize(task_.labels.size());
-        for (LabelId label = 0; label < task_.labels.size(); ++label) {
-            if (relevant_[label].size() < 2) continue;  // a tau label: Relation answers those by tau moves
-            for (LabelId other = 0; other < task_.labels.size(); ++other) candidates_[label].push_back(other);
-            candidates_[label].push_back(kNoLabel);
-        }
-    }
+    const bool is_first = candidates_.empty();
+    candidates_.resize(task_.labels.size());
     std::vector<std::vector<std::vector<Answers>>> ways(num_factors);
     for (std::size_t i = 0; i < num_factors; ++i) ways[i].resize(task_.factors[i].groups.size());
-    for (LabelId label = 0; label < task_.labels.size(); ++label)
-        if (relevant_[label].size() >= 2) collect(label, ways);
+    for (LabelId label = 0; label < task_.labels.size(); ++label) {
+        if (relevant_[label].size() < 2) continue;  // a tau label: Relation answers those by tau moves
+        std::vector<LabelId>& candidates = candidates_[label];
+        if (is_first) {
+            for (LabelId other = 0; other < task_.labels.size(); ++other) candidates.push_back(other);
+            candidates.push_back(kNoLabel);
+        }
+        LimitHit limit = watch.check(0, 0, 1 + candidates.size() / 10);
+        if (limit != LimitHit::kNone) return limit;
+        collect(label, ways);
+        if (is_first) candidates.shrink_to_fit();  // most were of no use
+    }
     for (std::size_t i = 0; i < num_factors; ++i)
         for (std::size_t group = 1; group < ways[i].size(); ++group) {
             std::ranges::sort(ways[i][group], [](const Answers& a, const Answers& b) {
@@ -83,6 +87,7 @@ void LabelDominance::update(const std::vector<bool>& is_changed) {
             ways[i][group].erase(repeated.begin(), repeated.end());
             relations_[i].set_answers(static_cast<GroupId>(group), std::move(ways[i][group]));
         }
+    return LimitHit::kNone;
 }
 
 void LabelDominance::collect(LabelId label, std::vector<std::vector<std::vector<Answers>>>& ways) {
@@ -131,9 +136,9 @@ void LabelDominance::collect(LabelId label, std::vector<std::vector<std::vector<
 
 bool is_fixed_point(const FactoredTask& task, std::vector<Relation>& relations) {
     LabelDominance labels(task, relations, true);
-    labels.update(std::vector<bool>(relations.size(), true));
     const Budget no_limit;
     BudgetWatch watch(no_limit);
+    labels.update(std::vector<bool>(relations.size(), true), watch);
     LimitHit limit = LimitHit::kNone;
     for (Relation& relation : relations)
         if (relation.run(1, watch, 0, limit)) return false;
@@ -150,7 +155,8 @@ LimitHit find_fixed_point(const FactoredTask& task, std::vector<Relation>& relat
     // brought them at once: factors get to their own fixed points only once labels do not change much.
     bool is_stable = false;
     for (std::uint64_t rounds = 2; limit == LimitHit::kNone && !is_stable; ++rounds) {
-        labels.update(is_changed);
+        limit = labels.update(is_changed, watch);
+        if (limit != LimitHit::kNone) return limit;
         is_stable = true;
         for (std::size_t i = 0; i < relations.size(); ++i) {
             is_changed[i] = relations[i].run(rounds / 2, watch, bytes, limit);

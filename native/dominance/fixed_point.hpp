@@ -12,8 +12,8 @@ class LabelDominance {
     LabelDominance(const FactoredTask& task, std::vector<Relation>& relations, bool is_check);
 
     // Takes over the factors' values and tells them how their labels may be answered now.
-    // `is_changed` says which factors changed since the last time.
-    void update(const std::vector<bool>& is_changed);
+    // `is_changed` says which factors changed since the last time. What ended it early.
+    LimitHit update(const std::vector<bool>& is_changed, BudgetWatch& watch);
 
     // D_j^L between two labels; kNoLabel stands for doing nothing.
     DominanceValue value(std::size_t factor, LabelId label, LabelId other) const;
@@ -28,8 +28,8 @@ class LabelDominance {
     std::vector<Relation>& relations_;
     std::vector<std::vector<DominanceValue>> values_;  // by factor: label group * groups + other group
     std::vector<std::vector<std::size_t>> relevant_;   // factors, by label
-    std::vector<std::vector<LabelId>> candidates_;     // that may still answer a label somewhere
-    std::vector<DominanceValue> worst_useful_;         // by factor: a bonus below is of no use
+    std::vector<std::vector<LabelId>> candidates_;  // that may still answer a label somewhere, after a look
+    std::vector<DominanceValue> worst_useful_;      // by factor: a bonus below is of no use
 };
 
 // Lowers the relations to their greatest common fixed point. Where a limit is hit they are left half done:

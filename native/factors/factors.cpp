@@ -210,7 +210,7 @@ FactoredTask make_factors(const StateSpace& space, const FactorOptions& options,
         result.factors.push_back(atomic_factor(task, var));
         result.factors.back().serial = result.next_serial++;
     }
-    simplify(result);
+    simplify(result, watch);
     bool merged = options.merged;
     std::set<std::pair<std::uint64_t, std::uint64_t>> too_large;
     while (merged && result.num_merges < options.max_merges) {
@@ -224,8 +224,9 @@ FactoredTask make_factors(const StateSpace& space, const FactorOptions& options,
             if (too_large.contains(pair)) continue;
             if (options.max_states)
                 shrink_before_merge(result, candidate.first, candidate.second, *options.max_states);
-            merged = merge(result, candidate.first, candidate.second, options.max_transitions);
+            merged = merge(result, candidate.first, candidate.second, options.max_transitions, watch);
             if (merged) break;
+            if (result.limit != LimitHit::kNone) return result;
             too_large.insert(pair);
         }
         result.num_merges += merged;

@@ -110,14 +110,16 @@ struct FactoredTask {
 FactoredTask make_factors(const StateSpace& space, const FactorOptions& options, BudgetWatch& watch);
 
 // The simplifications, to a common fixed point; all of them keep every plan of every state that is reachable
-// and solvable.
-void simplify(FactoredTask& task);
+// and solvable. Ends early where the budget is over: then some of them are not done.
+void simplify(FactoredTask& task, BudgetWatch& watch);
 // Joins states until there are at most `max_states`, those with the same goal distance and the most similar
 // successors first; whether anything changed.
 bool shrink(FactoredTask& task, Factor& factor, std::int32_t max_states);
 // The product of two factors (first < second) becomes the last factor instead of them; false, with nothing
-// changed, where it has more than `max_transitions` even before labels are reduced.
-bool merge(FactoredTask& task, std::size_t first, std::size_t second, std::uint64_t max_transitions);
+// changed, where it has more than `max_transitions` even before labels are reduced, or where the budget is or
+// would be over, which `task.limit` says then.
+bool merge(FactoredTask& task, std::size_t first, std::size_t second, std::uint64_t max_transitions,
+           BudgetWatch& watch);
 
 // Fills in what follows from transitions: equal groups become one, goal distances.
 void regroup(Factor& factor, std::vector<Transitions> by_label_group, const std::vector<GroupId>& group_of);

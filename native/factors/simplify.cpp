@@ -303,20 +303,23 @@ bool shrink(FactoredTask& task, Factor& factor, std::int32_t max_states) {
     return true;
 }
 
-void simplify(FactoredTask& task) {
+void simplify(FactoredTask& task, BudgetWatch& watch) {
+    auto is_over = [&watch] { return watch.look() != LimitHit::kNone; };
     bool changed = true;
-    while (changed) {
+    while (changed && !is_over()) {
         for (const Factor& factor : task.factors) task.work += size_of(factor);
         changed = drop_labels(task);
         for (Factor& factor : task.factors) changed |= prune_states(task, factor);
         if (changed) continue;
         changed |= reduce_labels(task);
-        for (Factor& factor : task.factors) changed |= join_bisimilar(task, factor);
+        for (Factor& factor : task.factors)
+            if (!is_over()) changed |= join_bisimilar(task, factor);
     }
     for (Factor& factor : task.factors) compute_goal_distances(task, factor);
 }
 
-bool merge(FactoredTask& task, std::size_t first, std::size_t second, std::uint64_t max_transitions) {
+bool merge(FactoredTask& task, std::size_t first, std::size_t second, std::uint64_t max_transitions,
+           BudgetWatch& watch) {
     const Factor &a = task.factors[first], &b = task.factors[second];
     const std::uint64_t size = std::uint64_t(a.num_states) * std::uint64_t(b.num_states);
     // What is pruned is known only after the product was made, so that may be larger.
@@ -339,6 +342,10 @@ bool merge(FactoredTask& task, std::size_t first, std::size_t second, std::uint6
         group_of.push_back(entry->second);
     }
     if (upper > max_product) return false;
+    // Measured; transitions stand in their group and, while states are pruned, beside both of their ends.
+    const auto states = static_cast<double>(size), transitions = static_cast<double>(upper);
+    task.limit = watch.foresee(64 * states + 32 * transitions, 2e-7 * (states + transitions));
+    if (task.limit != LimitHit::kNone) return false;
     task.work += size + upper;
 
     Factor product;
@@ -360,6 +367,8 @@ bool merge(FactoredTask& task, std::size_t first, std::size_t second, std::uint6
             for (Transition u : of_b)
                 groups[group].push_back({t.from * b.num_states + u.from, t.to * b.num_states + u.to});
         std::ranges::sort(groups[group]);
+        task.limit = watch.check(0, 0, 1 + groups[group].size() / 10);
+        if (task.limit != LimitHit::kNone) return false;
     }
     regroup(product, std::move(groups), group_of);
     prune_states(task, product);
@@ -409,7 +418,7 @@ bool merge(FactoredTask& task, std::size_t first, std::size_t second, std::uint6
     task.factors.erase(task.factors.begin() + static_cast<std::ptrdiff_t>(second));
     task.factors.erase(task.factors.begin() + static_cast<std::ptrdiff_t>(first));
     task.factors.push_back(std::move(product));
-    simplify(task);
+    simplify(task, watch);
     return true;
 }
 

@@ -28,6 +28,8 @@ class BestFirstSearch {
         } catch (const std::bad_alloc&) {
             result_.outcome = SearchOutcome::kLimit;
             result_.limit = LimitHit::kMemory;
+        } catch (const Interrupted&) {
+            result_.outcome = SearchOutcome::kLimit;
         }
         result_.registered = nodes_.registry().size();
         result_.bytes = bytes();
@@ -37,7 +39,8 @@ class BestFirstSearch {
 
     // Whether the search may go on; work since the last call counts by what it evaluated.
     bool within_budget() {
-        result_.limit = watch_.check(result_.expanded, bytes(), 1 + 10 * std::exchange(evaluated_since_, 0));
+        result_.limit =
+            watch_.check(result_.expanded, bytes(), 1 + work_of(std::exchange(evaluated_since_, 0)));
         return result_.limit == LimitHit::kNone;
     }
 
@@ -68,7 +71,14 @@ class BestFirstSearch {
         states_.clear();
         for (StateId id : ids) states_.push_back(nodes_.state(id));
         values_.resize(ids.size());
-        heuristic_.evaluate(states_, values_.data());
+        const std::span<const Word* const> all(states_);
+        for (std::size_t at = 0; at < all.size(); at += kTogether) {
+            if (at > 0) {  // A state may have thousands of successors.
+                result_.limit = watch_.check(0, 0, work_of(kTogether));
+                if (result_.limit != LimitHit::kNone) throw Interrupted{};
+            }
+            heuristic_.evaluate(all.subspan(at, std::min(kTogether, all.size() - at)), values_.data() + at);
+        }
         result_.evaluated += ids.size();
         evaluated_since_ += ids.size();
         return values_;
@@ -84,6 +94,13 @@ class BestFirstSearch {
     std::vector<StateId> fresh_;  // the new successors of the last expansion
 
   private:
+    struct Interrupted {};                        // in the middle of an expansion, which is not finished
+    static constexpr std::size_t kTogether = 64;  // states that are evaluated between two looks at the budget
+
+    // Of evaluating so many states: what heuristics take grows with the actions.
+    std::uint64_t work_of(std::size_t states) const {
+        return states * (10 + space_.task.actions.size() / 20);
+    }
     std::size_t bytes() { return nodes_.registry().bytes() + open_.size() * sizeof(StateId); }
 
     std::vector<const Word*> states_;

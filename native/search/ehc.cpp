@@ -52,7 +52,8 @@ class HillClimbing {
         for (std::size_t next = 0; next < queue.size(); ++next) {
             result_.bytes =
                 std::max(result_.bytes, nodes.registry().bytes() + queue.size() * sizeof(StateId));
-            result_.limit = watch_.check(result_.expanded, result_.bytes, 50);
+            result_.limit =
+                watch_.check(result_.expanded, result_.bytes, 50 + space_.task.actions.size() / 2);
             if (result_.limit != LimitHit::kNone) return false;
             StateId id = queue[next];
             ++result_.expanded;

@@ -101,6 +101,17 @@ class BudgetWatch {
         return LimitHit::kNone;
     }
 
+    // The limit that work of about so many bytes and seconds would hit. For steps that are long and cannot be
+    // stopped on the way.
+    LimitHit foresee(double bytes, double seconds) const {
+        if (bytes > static_cast<double>(std::min(budget_.max_bytes, machine_bytes())))
+            return LimitHit::kMemory;
+        if (budget_.has_max_resident() &&
+            bytes + static_cast<double>(resident_bytes()) > static_cast<double>(budget_.max_resident))
+            return LimitHit::kMemory;
+        return seconds > budget_.seconds_left() ? LimitHit::kSeconds : LimitHit::kNone;
+    }
+
   private:
     using Clock = Budget::Clock;
     static constexpr std::uint64_t kWorkBetweenLooks = 2000;

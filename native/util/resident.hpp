@@ -19,6 +19,12 @@ inline std::size_t resident_bytes() {
     return (resident - shared) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
+// Bytes of memory that the machine has.
+inline std::size_t machine_bytes() {
+    return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+           static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
 // Gives memory back to the system that was freed, but kept for later.
 inline void give_back_memory() {
 #if defined(__GLIBC__)

@@ -20,7 +20,8 @@ from misstep.isolation.worker import live
 from misstep.support.census import adopt_orphans, descendants, end_descendants, own_bytes, running_total
 
 OPEN, AGAIN, KILL, WORDS, BEGUN, ENDED = b"o", b"n", b"k", b"w", b"b", b"e"
-_LOOK_SECONDS = 0.1
+_LOOK_SECONDS, _LOOK_CLOSELY_SECONDS = 0.1, 0.01
+"""Between two looks at the processes; closely where they have taken half of the memory that they may."""
 _MOST_PROCESSES = 200
 _KEPT_WORDS = 2000
 
@@ -47,6 +48,8 @@ class Keeper:
     service: Service | None = None
     memory_mb: float | None = None
     child: _Child | None = None
+    _is_large: bool = False
+    """Whether more than half of the memory was taken at the last look."""
     _wake: tuple[int, int] = field(default_factory=os.pipe)
 
     def run(self) -> None:
@@ -67,7 +70,8 @@ class Keeper:
         watched = [self.control.fileno(), self._wake[0]]
         if self.child is not None:
             watched.append(self.child.output)
-        ready, _, _ = select.select(watched, [], [], _LOOK_SECONDS)
+        pause = _LOOK_CLOSELY_SECONDS if self._is_large else _LOOK_SECONDS
+        ready, _, _ = select.select(watched, [], [], pause)
         if self._wake[0] in ready:
             os.read(self._wake[0], 512)
         if self.control.fileno() in ready and (frame := self.control.receive(seconds=0)) is not None:
@@ -123,8 +127,11 @@ class Keeper:
         crowded = now is None or child.others is None or now > child.others + _MOST_PROCESSES // 2
         if crowded and len(descendants(os.getpid())) > _MOST_PROCESSES:
             child.reason = f"it started more than {_MOST_PROCESSES} processes"
-        elif self.memory_mb is not None and self._memory() > self.memory_mb * 1e6:
-            child.reason = f"it took more than {self.memory_mb:g} MB of memory"
+        elif self.memory_mb is not None:
+            taken = self._memory()
+            self._is_large = taken > self.memory_mb * 5e5
+            if taken > self.memory_mb * 1e6:
+                child.reason = f"it took more than {self.memory_mb:g} MB of memory"
         if child.reason is not None:
             end_descendants(os.getpid(), group=child.pid)
 
