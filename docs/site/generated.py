@@ -186,7 +186,10 @@ def _signature(value: Any) -> str:
         native = getattr(value.__init__, "__nb_signature__", None)
     if native is not None:
         text = re.sub(r"^def \w+", "", native[0][0])
-        return re.sub(r"\(self(, /)?(, )?", "(", text).replace("numpy.typing.", "")
+        text = re.sub(
+            r"(\| None) = \\\d+", r"\1 = None", text
+        )  # defaults that are objects have numbers there
+        return _short(re.sub(r"\(self(, /)?(, )?", "(", re.sub(r"= \\\d+", "= ...", text)))
     try:
         signature = inspect.signature(value)
     except (TypeError, ValueError):
@@ -198,7 +201,7 @@ def _signature(value: Any) -> str:
     for annotation in (signature.return_annotation, *(p.annotation for p in shown)):
         if isinstance(annotation, str):
             text = text.replace(repr(annotation), annotation)
-    return _short(re.sub(r"<factory>|<object object at \w+>", "...", text))
+    return _short(re.sub(r"<factory>|<[\w.]+ object at \w+>", "...", text))
 
 
 def _short(text: str) -> str:
@@ -212,8 +215,9 @@ def _text(value: Any) -> str:
     if native is not None:
         return native[0][1] or ""
     text = inspect.getdoc(value) or ""
-    # Dataclasses without a docstring get their signature for one.
-    return "" if text.startswith(f"{getattr(value, '__name__', '')}(") else text
+    # Dataclasses and native properties without a docstring get their signature for one.
+    is_signature = text.startswith(f"{getattr(value, '__name__', '')}(") or re.match(r"\w+\(self", text)
+    return "" if is_signature else text
 
 
 def _directive(kind: str, signature: str, body: str, *, depth: int) -> str:

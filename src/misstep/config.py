@@ -37,79 +37,93 @@ class Config:
     problem: Path | None = option(None, "A PDDL problem.")
     model: Path | None = option(None, "A JANI model.")
     policy: str = option(
-        "", "NAME:VALUE such as asnet:FILE, on models nnet:FILE; see `misstep parts policy`, `safety-policy`."
+        "",
+        "The policy as NAME:VALUE, such as asnet:FILE or, on JANI models, nnet:FILE; `misstep parts policy` and "
+        "`misstep parts safety-policy` list all.",
     )
 
-    pool: int | None = option(None, "How many states to test; 100, with the classic fuzzer 200.")
-    pool_file: Path | None = option(None, "Test exactly the states of this pool.")
-    fuzzer: str | None = option(None, "How test states are made; `refined` on tasks, `greedy` on models.")
+    pool: int | None = option(None, "The number of test states; by default 100, with the classic fuzzer 200.")
+    pool_file: Path | None = option(None, "Test exactly the states in this pool file.")
+    fuzzer: str | None = option(
+        None, "How test states are made; by default `refined` on PDDL tasks, `greedy` on JANI models."
+    )
     bias: str | None = option(
         None,
-        "none, plan-length, loopiness, detour or surface; h=ff or h=star. By default none, with the classic "
-        "fuzzer plan-length.",
+        "Guides fuzzing: none, plan-length, loopiness, detour or surface, with :h=ff or :h=star. By default "
+        "none, with the classic fuzzer plan-length.",
     )
     oracle: tuple[str, ...] = option(
-        (DEFAULT_ORACLE,), "NAME[:option=value][+NAME], asked in order; may be repeated."
+        (DEFAULT_ORACLE,), "The oracles, NAME[:option=value][+NAME]; may be repeated."
     )
     objective: str = option(
-        "quantitative", "`quantitative`: least cost; `qualitative`: reach the goal at all."
+        "quantitative",
+        "What counts as a bug. `quantitative`: paying too much; `qualitative`: only not reaching the goal.",
     )
     interleave: bool = option(False, "Test each state as soon as it is in the pool.")
     extend: bool = option(
-        True, "With --seconds, ask oracles with more than the usual effort while there is time."
+        True, "With --seconds, let oracles spend more than the usual effort while time is left."
     )
-    gap: bool = option(False, "Go on with known bugs to prove larger gaps.")
-    faults: bool = option(True, "Single out the decision at fault in every bug, by searches if need be.")
-    unit_cost: bool = option(False, "Strip action costs before translation: every action costs 1.")
-    recheck: bool = option(True, "Ask some states twice to notice policies that are random.")
+    gap: bool = option(False, "Continue with known bugs to prove larger gaps.")
+    faults: bool = option(True, "Find the decision at fault in every bug, by searches if necessary.")
+    unit_cost: bool = option(False, "Ignore action costs: every action costs 1.")
+    recheck: bool = option(True, "Ask about some states twice, to notice policies that decide at random.")
     isolate: bool | None = option(
         None, "Run the policy in a process of its own; by default python:, torch: and onnx: do."
     )
-    call_seconds: float = option(60.0, "A policy that thinks longer about one state has failed there.")
-
-    properties: Path | None = option(
-        None, "A file with more properties; PlaJA's policy tests are understood."
+    call_seconds: float = option(
+        60.0, "A policy that takes more seconds than this for one state has failed there."
     )
+
+    properties: Path | None = option(None, "A file with more properties, such as policy tests for PlaJA.")
     property_name: str | None = option(
-        None, "Which property, by name or number; by default the first that tests a policy."
+        None, "The property to test, by name or number; by default the first one that is a policy test."
     )
     unsafe: str | None = option(
         None, "What to avoid: the name of a property (F p, G p) or a JSON expression."
     )
-    goal: str | None = option(None, "Where runs end well: the name of a property (F p) or a JSON expression.")
+    goal: str | None = option(None, "What to reach: the name of a property (F p) or a JSON expression.")
     constant: tuple[str, ...] = option((), "NAME=VALUE for a constant of the model; may be repeated.")
-    ignore_rates: bool = option(False, "Read ma and ctmc models as plain non-determinism.")
+    ignore_rates: bool = option(False, "Accept ma and ctmc models, and ignore their rates.")
     integers: str = option(
-        "error", "What to do about integers out of bounds: error, clip, or drop the outcome."
+        "error", "What to do if an integer leaves its bounds: error, clip it, or drop the outcome."
     )
-    reals: str = option("allow", "The same for reals, allowed there by default: error, clip, drop, allow.")
-    keep_impossible: bool = option(False, "Outcomes of probability 0 may happen, too.")
-    box_points: int = option(0, "So many points stand for a box of reals.")
+    reals: str = option("allow", "The same for reals: error, clip, drop or allow.")
+    keep_impossible: bool = option(False, "Treat outcomes of probability 0 as possible, too.")
+    box_points: int = option(0, "How many points stand for a box of reals; 0 refuses such models.")
     outcome_mode: str = option(
-        "label", "How outcomes of runs are drawn: label (all outcome states alike) or edge (by probability)."
+        "label",
+        "How outcomes of runs are drawn: label (all outcomes equally likely) or edge (by probability).",
     )
     filter: bool | None = option(
-        None, "Consider only applicable actions; by default as the policy's file says."
+        None, "Let the policy choose only among applicable actions; by default as its file says."
     )
-    runs: int = option(100, "Policy runs.")
-    decider: str = option("level", "Says whether states are safe; `misstep parts decider` shows all.")
-    radius: int | None = option(None, "How often a run may deviate from the policy; inf for no limit.")
+    runs: int = option(100, "The number of policy runs.")
+    decider: str = option(
+        "level", "Decides whether states are safe; `misstep parts decider` lists all deciders."
+    )
+    radius: int | None = option(
+        None, "How often a safe strategy may deviate from the policy on a run; inf for no limit."
+    )
     horizon: int | None = option(
-        None, "Count states after this many steps as safe; real-valued models need it."
+        None, "Only look this many steps ahead: later states count as safe. Real-valued models need it."
     )
-    start_states: int = option(1000, "States drawn where the start is a condition.")
-    shield: bool = option(False, "Also measure the policy behind a shield.")
+    start_states: int = option(
+        1000, "How many start states are drawn if the model gives a condition for them."
+    )
+    shield: bool = option(False, "Also test the policy behind a shield, which overrules unsafe actions.")
 
-    max_steps: int | None = option(None, "The longest run; 10000 steps on tasks, 1000 on models.")
-    seconds: float | None = option(None, "Time for everything together; no limit by default.")
-    memory_mb: int | None = option(
-        None, "How much memory misstep may take, in MB, and the policy's process too; no limit by default."
+    max_steps: int | None = option(
+        None, "The most steps of a run; by default 10000 on PDDL tasks, 1000 on JANI models."
     )
-    seed: int = option(0, "Everything random comes from it: same seed, same result.")
-    confidence: float = option(CONFIDENCE, "How sure statements about the rate of bugs are.")
+    seconds: float | None = option(None, "Time limit for everything together; none by default.")
+    memory_mb: int | None = option(
+        None, "Memory limit in MB, for misstep and also for the policy's process; none by default."
+    )
+    seed: int = option(0, "The seed of all random choices: the same seed gives the same result.")
+    confidence: float = option(CONFIDENCE, "The confidence of statements about the bug rate.")
     until_width: float | None = option(
         None,
-        "Stop when the rate is known this closely (0.1: to 10 points), before --pool or --runs is used up.",
+        "Stop early when the bug rate is known this precisely (0.1: to within 10 percentage points).",
     )
 
     is_safety: bool = field(init=False, repr=False, compare=False, default=False)

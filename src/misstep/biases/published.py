@@ -16,7 +16,7 @@ class NoBias:
     """Every successor is as promising as any other; the policy is not asked."""
 
     name = "none"
-    h: Distance = option("ff", "without meaning here")
+    h: Distance = option("ff", "not used by this bias")
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class PlanLength:
     """The cost of the partial run: long runs are promising."""
 
     name = "plan-length"
-    h: Distance = option("ff", "without meaning here")
+    h: Distance = option("ff", "not used by this bias")
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from misstep.errors import LimitReached, MisstepError
 
 app = App(
     name="misstep",
-    help="Finds, proves and explains the missteps of learned action policies in AI planning.",
+    help="Finds, proves and explains the mistakes of learned action policies in AI planning.",
     help_epilogue="Exit codes: 0 nothing found, 1 bugs found, 2 interrupted, 3 internal error, 4 bad input, "
     "5 nothing was tested.",
     version=__version__,

@@ -25,31 +25,37 @@ campaign.command("misstep.cli.campaign_views:export", name="export")
 
 @campaign.default
 def run(
-    file: Annotated[Path, Parameter(help="A TOML file that says what is tested (docs/campaigns.md).")],
+    file: Annotated[Path, Parameter(help="A TOML file that says what to test (docs/campaigns.md).")],
     /,
     *,
     engine: Annotated[
         Literal["local", "ray"],
-        Parameter(help="`local`: processes of this machine. `ray`: one machine or many, by Ray."),
+        Parameter(help="`local`: processes on this machine. `ray`: one machine or many, with Ray."),
     ] = "local",
     jobs: Annotated[
         int | None,
         Parameter(
             validator=Number(gte=1, lt=10_000),
-            help="How many jobs run at the same time; by default one a core, with Ray one a core of all machines.",
+            help="How many jobs run at the same time; by default one per core, with Ray one per core of all machines.",
         ),
     ] = None,
     address: Annotated[
         str | None,
-        Parameter(help="Of a Ray cluster: `auto`, or HOST:PORT; by default Ray is started on this machine."),
+        Parameter(
+            help="The address of a Ray cluster: `auto` or HOST:PORT; by default Ray is started on this machine."
+        ),
     ] = None,
     out: Annotated[
         Path | None,
-        Parameter(help="Directory of the database and the records; by default NAME-runs beside NAME.toml."),
+        Parameter(
+            help="The directory for the database and the records; by default NAME-runs beside NAME.toml."
+        ),
     ] = None,
     dry_run: Annotated[
         bool,
-        Parameter(negative="", show_default=False, help="Say what would be done and how long it may take."),
+        Parameter(
+            negative="", show_default=False, help="Only say what would be done and how long it may take."
+        ),
     ] = False,
     retry_failed: Annotated[
         bool, Parameter(negative="", show_default=False, help="Try failed jobs again, from their beginning.")
@@ -57,10 +63,10 @@ def run(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Run many tests, tasks x policies x configurations x seeds; the same command goes on where it stopped.
+    """Run many tests (tasks x policies x configurations x seeds); the same command continues after a stop.
 
-    Finished jobs survive Ctrl-C, crashes and power failures and are never repeated; a line that is added to the
-    file adds its jobs. `status`, `table`, `plot` and `export` may be used meanwhile.
+    Finished jobs survive Ctrl-C, crashes and power failures and are never repeated. If you add to the file, only
+    the new jobs run. `status`, `table`, `plot` and `export` can be used while it runs.
 
     Example: misstep campaign nightly.toml --jobs 2
     """

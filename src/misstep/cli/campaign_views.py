@@ -20,13 +20,16 @@ What: TypeAlias = Annotated[
     Path, Parameter(help="The campaign's TOML file, its database, or the directory with the database.")
 ]
 Out: TypeAlias = Annotated[
-    Path | None, Parameter(help="The campaign's directory, where it was not the usual one.")
+    Path | None, Parameter(help="The campaign's directory, if it is not the default one.")
 ]
 By: TypeAlias = Annotated[
-    str, Parameter(help="What jobs are put together by: task, policy, configuration, seed, with commas.")
+    str,
+    Parameter(
+        help="How to group jobs: by task, policy, configuration or seed; separate several with commas."
+    ),
 ]
 Confidence: TypeAlias = Annotated[
-    float, Parameter(validator=Number(gt=0, lt=1), help="How sure the bounds of rates are.")
+    float, Parameter(validator=Number(gt=0, lt=1), help="The confidence of the bounds of rates.")
 ]
 
 
@@ -44,7 +47,7 @@ def _database(what: Path, out: Path | None = None) -> "Iterator[Database]":
 
 
 def status(what: What, /, *, out: Out = None, json: Json = False) -> int:
-    """Say how far a campaign is: jobs in each state, why jobs failed, how long the rest may take.
+    """Show the progress of a campaign: how many jobs are done, why jobs failed, how long the rest may take.
 
     Example: misstep campaign status nightly.toml
     """

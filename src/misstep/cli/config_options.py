@@ -154,8 +154,8 @@ class CheckOptions:
             group=_CHECKS,
             validator=Number(gte=1, lte=MOST_JOBS),
             show_default=lambda _: "1",
-            help="So many problems at the same time; with one problem, threads that work on coming states. The results "
-            "are the same, unless --seconds or --memory-mb ends them.",
+            help="How many problems are tested at the same time; with one problem, the number of threads for it. "
+            "The results are the same, unless --seconds or --memory-mb ends the test.",
         ),
     ] = None
     live: Annotated[
@@ -163,7 +163,7 @@ class CheckOptions:
         Parameter(
             group=_CHECKS,
             show_default=False,
-            help="In a terminal, a few lines show how the test goes; --no-live is for one line.",
+            help="Show the progress in a few lines of the terminal; --no-live shows one line.",
         ),
     ] = None
     fail_on: Annotated[
@@ -171,19 +171,21 @@ class CheckOptions:
         Parameter(
             group=_CHECKS,
             negative="",
-            help="RULE=VALUE: exit code 1 only where a rule is broken, not for every bug. Rules: max_bug_rate=0.1, "
-            "max_gap=5, new_families; may be repeated, and may stand in [misstep.fail] of the options file.",
+            help="RULE=VALUE: exit code 1 only if a rule is broken, not for every bug. Rules: max_bug_rate=0.1, "
+            "max_gap=5, new_families; may be repeated, or written into [misstep.fail] of the options file.",
         ),
     ] = None
     junit: Annotated[
         Path | None,
-        Parameter(group=_CHECKS, help="Also write the result as JUnit XML: one case a family of bugs."),
+        Parameter(
+            group=_CHECKS, help="Also write the result as JUnit XML, with one case for each family of bugs."
+        ),
     ] = None
     corpus: Annotated[
         Path | None,
         Parameter(
             group=_CHECKS,
-            help="A file of known bugs: they are tried first, new ones are added, fixed ones dropped in time.",
+            help="A file of known bugs: they are tried first, new ones are added, and fixed ones are removed in time.",
         ),
     ] = None
 

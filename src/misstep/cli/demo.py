@@ -27,20 +27,20 @@ _POOL = 100
 
 def demo(
     name: Annotated[
-        str, Parameter(help="Which policy of the zoo; others than courier are ASNets, such as gripper.")
+        str, Parameter(help="Which policy of the zoo to test: courier, or an ASNet such as gripper.")
     ] = _COURIER,
     /,
     *,
     out: Annotated[
-        Path | None, Parameter(help="The record's directory; runs/demo-NUMBER by default.")
+        Path | None, Parameter(help="The directory of the record; by default runs/demo-NUMBER.")
     ] = None,
     json: Json = False,
 ) -> int:
     """Test a small trained policy on a bundled task: two vans, three parcels, roads of different length.
 
-    Finds states in which the policy does worse than is possible, shows what would be better, checks every
-    proof again, and writes a report for the browser. Bugs are what a demo is for: the exit code is 0, where
-    `misstep test` would end with 1. With a name an ASNet of the zoo is tested instead, on the problem that
+    It finds states in which the policy does worse than is possible, shows what would be better, checks every
+    proof again, and writes a report for the browser. Because a demo is meant to find bugs, its exit code is 0
+    where `misstep test` would end with 1. With NAME, it tests another policy of the zoo, on the problem that
     comes with it.
 
     Example: misstep demo gripper

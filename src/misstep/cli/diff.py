@@ -13,19 +13,19 @@ from misstep.statistics import CONFIDENCE
 
 
 def diff(
-    old: Annotated[Path, Parameter(help="The directory of a record, or of several.")],
+    old: Annotated[Path, Parameter(help="The directory of a record, or of several records.")],
     new: Annotated[Path, Parameter(help="The same for the new policy.")],
     /,
     *,
     confidence: Annotated[
-        float, Parameter(validator=Number(gt=0, lt=1), help="How sure statements about rates are.")
+        float, Parameter(validator=Number(gt=0, lt=1), help="The confidence of statements about rates.")
     ] = CONFIDENCE,
     json: Json = False,
 ) -> int:
-    """Compare two tests state by state: what is new, fixed, worse, better; exit code 1 where it got worse.
+    """Compare two tests state by state: what is new, fixed, worse, better; exit code 1 if it got worse.
 
-    States are compared that both tests looked at; `misstep test ... --pool-file OLD/pool.jsonl` tests
-    another policy on the states of an old record. Exit code 5 where there is none.
+    Only states of both tests are compared; if there are none, the exit code is 5. `misstep test ... --pool-file
+    OLD/pool.jsonl` tests another policy on the states of an old record.
 
     Example: misstep diff runs/monday runs/tuesday
     """

@@ -44,7 +44,7 @@ class Check:
 def doctor(*, json: Json = False) -> int:
     """Check the installation: Python, the native core, the translator, optional extras, the machine.
 
-    Exit code 0 means that everything needed works.
+    Exit code 0 means that everything that is needed works.
 
     Example: misstep doctor
     """

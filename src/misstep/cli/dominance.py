@@ -39,16 +39,21 @@ def dominance(
     *,
     factors: Annotated[
         Literal["merged", "atomic"],
-        Parameter(help="merged: merge-and-shrink, DFP order; atomic: one factor a variable."),
+        Parameter(
+            help="merged: factors by merge-and-shrink in DFP order; atomic: one factor for each variable."
+        ),
     ] = "merged",
     max_transitions: Annotated[
-        int, Parameter(validator=Number(gt=0, lt=MAX_COUNT), help="Of a merged factor.")
+        int, Parameter(validator=Number(gt=0, lt=MAX_COUNT), help="The most transitions of a merged factor.")
     ] = 10_000,
     seconds: Seconds = None,
     memory_mb: MemoryMb = None,
     save: Annotated[Path | None, Parameter(help="Write the function to this file.")] = None,
     load: Annotated[
-        Path | None, Parameter(help="Read it from this file, which must be of this task; no computation.")
+        Path | None,
+        Parameter(
+            help="Read the function from this file instead of computing it; the file must belong to this task."
+        ),
     ] = None,
     unit_cost: UnitCost = False,
     json: Json = False,
@@ -56,9 +61,9 @@ def dominance(
 ) -> int:
     """Compute the dominance function of a task, show its factors, save it and reuse it.
 
-    D(s, t) <= h*(s) - h*(t): how much cheaper t is to solve than s, at least. A limit that is
-    hit gives a weaker function that is still sound, and is said. Of each factor it shows its states and
-    transitions, how many moves no other factor notices, and the share of pairs of states that compare.
+    D(s, t) <= h*(s) - h*(t) says how much cheaper t is to solve than s, at least. If a limit is reached, the
+    output says so, and the function is weaker but still correct. For each factor it shows the number of states
+    and transitions, how many moves no other factor notices, and the share of pairs of states that compare.
 
     Example: misstep dominance domain.pddl problem.pddl --save task.dominance
     """

@@ -27,15 +27,15 @@ def fuzz(
     problem: ProblemFile = None,
     /,
     *,
-    out: Annotated[Path, Parameter(help="The pool file, one JSON object a line.")],
+    out: Annotated[Path, Parameter(help="The pool file to write, with one JSON object in each line.")],
     options: Annotated[FuzzOptions, Parameter(name="*")] = FuzzOptions(),  # noqa: B008
     resume: Annotated[
-        bool, Parameter(negative="", show_default=False, help="Continue the pool in --out.")
+        bool, Parameter(negative="", show_default=False, help="Continue the pool in the file --out.")
     ] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Make a pool of test states by random walks that a bias steers to where the policy may fail.
+    """Make a pool of test states by random walks; a bias guides them to where the policy may fail.
 
     Example: misstep fuzz domain.pddl problem.pddl --policy gnn:net.ckpt --bias detour --out pool.jsonl
     """

@@ -21,13 +21,13 @@ KIND_HELP = {
     "heuristic": "estimates how far a state is from the goal",
     "policy": "what is tested; for --policy",
     "fuzzer": "makes test states; for --fuzzer",
-    "bias": "steers a fuzzer to where the policy may fail; for --bias",
+    "bias": "guides a fuzzer to where the policy may fail; for --bias",
     "oracle": "looks for something better than what the policy does; for --oracle",
     "objective": "what counts as worse; for --objective",
     "safety-policy": "what is tested on a JANI model; for --policy",
     "safety-fuzzer": "draws runs of a policy on a JANI model; for --fuzzer",
     "teacher": "plans from states that a policy learns from; for `misstep train asnet` and `train gnn`",
-    "generator": "problems of any size; for `misstep scale --generator`",
+    "generator": "makes problems of any size; for `misstep scale --generator`",
     "decider": "says whether states of a JANI model are safe; for --decider",
     "drawing": "draws states in reports; for `misstep report --drawing`",
 }
@@ -43,8 +43,10 @@ def parts(
 ) -> int:
     """Show the parts that can be named on the command line, with their options and defaults.
 
-    A part is written NAME:option=value,option=value; a value without a name is the first option. Parts of
-    other packages are listed with the name of their package. Example: misstep parts search
+    A part is written NAME:option=value,option=value; a value without a name belongs to the first option.
+    Parts of other packages are listed with the name of their package.
+
+    Example: misstep parts search
     """
     from misstep.plugins import KINDS, list_parts
 

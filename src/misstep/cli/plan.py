@@ -38,12 +38,12 @@ def plan(
     /,
     *,
     search: Annotated[
-        str, Parameter(help="NAME:HEURISTIC; `misstep parts search` shows all.")
+        str, Parameter(help="NAME:HEURISTIC; `misstep parts search` lists all searches.")
     ] = "astar:lmcut",
     seconds: Seconds = None,
     memory_mb: MemoryMb = None,
     max_expansions: Annotated[
-        int | None, Parameter(validator=Number(gte=0, lt=MAX_COUNT), help="States that may be expanded.")
+        int | None, Parameter(validator=Number(gte=0, lt=MAX_COUNT), help="How many states may be expanded.")
     ] = None,
     seed: Seed = None,
     unit_cost: UnitCost = False,

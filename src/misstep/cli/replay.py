@@ -15,7 +15,7 @@ from misstep.reports.status import StatusLine
 
 def replay(
     record: Annotated[Path, Parameter(help="The directory of a record.")],
-    bug: Annotated[str | None, Parameter(help="One bug; all by default.")] = None,
+    bug: Annotated[str | None, Parameter(help="The number of one bug; by default all bugs.")] = None,
     /,
     *,
     policy: Annotated[
@@ -27,7 +27,7 @@ def replay(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Ask the policy again: still a bug, or fixed? Exit code 1 where a bug is left.
+    """Ask the policy again: still a bug, or fixed? Exit code 1 if a bug is left.
 
     Example: misstep replay runs/line-001 12
     """

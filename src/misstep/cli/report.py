@@ -12,21 +12,23 @@ from misstep.errors import InputError
 
 
 def report(
-    *records: Annotated[Path, Parameter(help="The directory of a record, or of several.")],
+    *records: Annotated[Path, Parameter(help="The directory of a record, or of several records.")],
     out: Annotated[
         Path | None, Parameter(help="The file to write; report.html in the first record by default.")
     ] = None,
     drawing: Annotated[
         str | None,
         Parameter(
-            help="How states are drawn; one that is called like the PDDL domain, or `rules`, by default."
+            help="How states are drawn; by default the drawing with the name of the PDDL domain, or else `rules`."
         ),
     ] = None,
     json: Json = False,
 ) -> int:
     """Write a page for the browser: what was found, and every bug step by step with the states drawn.
 
-    The file holds everything, opens offline and loads nothing. Several records are compared first.
+    The file contains everything, opens offline and loads nothing from the network. With several records, it
+    begins with a comparison.
+
     Example: misstep report runs/courier-001
     """
     from misstep.plugins import make_part

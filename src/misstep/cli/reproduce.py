@@ -15,7 +15,7 @@ from misstep.reports.status import StatusLine
 def reproduce(
     name: Annotated[
         Literal["biases", "oracles", "framework", "training", "safety"],
-        Parameter(help="Which paper's experiment."),
+        Parameter(help="The paper whose experiment is repeated."),
     ],
     /,
     *,
@@ -23,33 +23,37 @@ def reproduce(
         float,
         Parameter(
             validator=Number(gt=0, lt=MAX_SECONDS),
-            help="About how long it may take on two cores: more time, more tasks and more states of each.",
+            help="About how long it may take on two cores; more time means more tasks and more states of each.",
         ),
     ] = 1800.0,
     out: Annotated[
-        Path, Parameter(help="Where tables, figures and run directories go; what is there goes on.")
+        Path,
+        Parameter(
+            help="The directory for tables, figures and run directories; an unfinished one is continued."
+        ),
     ],
     data: Annotated[
         Path | None,
         Parameter(
-            help="The folder with the papers' policies and tasks; by default that in MISSTEP_DATA, or "
-            "../shared/data. Where neither is there, bundled policies are tested on generated tasks."
+            help="The folder with the papers' policies and tasks; by default the one in MISSTEP_DATA, or "
+            "../shared/data. If neither exists, bundled policies are tested on generated tasks."
         ),
     ] = None,
     jobs: Annotated[
         int,
         Parameter(
-            validator=Number(gte=1, lte=MOST_JOBS), help="So many tests at once; the plan is the same."
+            validator=Number(gte=1, lte=MOST_JOBS),
+            help="How many tests run at the same time; the plan is the same.",
         ),
     ] = 2,
-    seed: Annotated[int, Parameter(validator=Number(gte=0), help="Of all tests.")] = 0,
+    seed: Annotated[int, Parameter(validator=Number(gte=0), help="The seed of all tests.")] = 0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Repeat a paper's experiment at the scale that the time allows; write its table beside the printed one.
+    """Repeat a paper's experiment at the scale that the time allows; show its table beside the published one.
 
     biases: Eisenhut et al. 2024. oracles: Eisenhut et al. 2023. framework: Steinmetz et al. 2022. training:
-    Eisenhut et al. 2025. safety: Jain et al. The same command goes on where it was stopped.
+    Eisenhut et al. 2025. safety: Jain et al. The same command continues after a stop.
 
     Example: misstep reproduce biases --seconds 1800 --out biases
     """

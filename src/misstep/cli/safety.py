@@ -2,7 +2,7 @@
 
 from cyclopts import App
 
-safety = App(name="safety", help="Unsafe runs, bugs and faults of policies on JANI models.")
+safety = App(name="safety", help="Test policies on JANI models: find unsafe runs, bugs and faults.")
 safety.command("misstep.cli.safety_test:test", name="test")
 safety.command("misstep.cli.safety_decide:decide", name="decide")
 safety.command("misstep.cli.safety_experiments:experiments", name="experiments")

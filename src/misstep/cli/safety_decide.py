@@ -25,22 +25,22 @@ def decide(
     /,
     *,
     state: Annotated[
-        str, Parameter(help="initial, start:K (the K-th start state), or a JSON object of values.")
+        str, Parameter(help="The state: initial, start:K (the K-th start state), or a JSON object of values.")
     ] = "initial",
     options: Annotated[Any, Parameter(name="*")] = None,
     max_expansions: MaxExpansions = None,
     out: Annotated[
         Path | None,
-        Parameter(help="Write a record with the strategy or refutation; `misstep verify` reads it."),
+        Parameter(help="Write a record with the proof, for `misstep verify`."),
     ] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Decide whether a state is safe if the policy is overruled at most --radius times; with a proof.
+    """Decide whether a state is safe if the policy may be overruled --radius times; with a proof.
 
-    The proof is a strategy that stays safe, or a refutation of every one.
+    The proof is a strategy that stays safe, or a refutation, which shows that every strategy can fail.
 
-    Exit code 0: safe; 1: unsafe, or unknown because a limit was hit.
+    Exit code 0: safe; 1: unsafe, or unknown because a limit was reached.
 
     Example: misstep safety decide model.jani --properties p.jani --state initial --radius inf
     """

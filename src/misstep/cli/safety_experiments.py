@@ -18,26 +18,35 @@ Count = Number(gt=0, lt=MAX_COUNT)
 def experiments(
     names: Annotated[
         tuple[str, ...],
-        Parameter(help="Benchmarks, or one JANI file with --policy; all benchmarks without any."),
+        Parameter(help="Benchmarks, or one JANI file with --policy; by default all benchmarks."),
     ] = (),
     /,
     *,
-    out: Annotated[Path, Parameter(help="Where results and figures go; what is there goes on.")],
-    runs: Annotated[int, Parameter(validator=Count, help="Policy runs of each fuzzer.")] = 1000,
-    states: Annotated[int, Parameter(validator=Count, help="States to decide, for each benchmark.")] = 200,
+    out: Annotated[
+        Path, Parameter(help="The directory for results and figures; an unfinished one is continued.")
+    ],
+    runs: Annotated[int, Parameter(validator=Count, help="The number of policy runs of each fuzzer.")] = 1000,
+    states: Annotated[
+        int, Parameter(validator=Count, help="How many states of each benchmark to decide.")
+    ] = 200,
     paths: Annotated[
-        int, Parameter(validator=Count, help="Unsafe runs to analyse, for each benchmark.")
+        int, Parameter(validator=Count, help="How many unsafe runs of each benchmark to analyse.")
     ] = 50,
-    max_steps: Annotated[int, Parameter(validator=Count, help="Longest run.")] = 300,
+    max_steps: Annotated[int, Parameter(validator=Count, help="The most steps of a run.")] = 300,
     seconds: Annotated[
-        float, Parameter(validator=Number(gt=0, lt=MAX_SECONDS), help="Time limit of one decision.")
+        float,
+        Parameter(validator=Number(gt=0, lt=MAX_SECONDS), help="Time limit of one decision, in seconds."),
     ] = 2.0,
     max_expansions: Annotated[
-        int, Parameter(validator=Count, help="Expanded states of one decision.")
+        int, Parameter(validator=Count, help="The most states that one decision may expand.")
     ] = 200_000,
-    memory_mb: Annotated[int, Parameter(validator=Count, help="Memory limit of one decision.")] = 4000,
+    memory_mb: Annotated[int, Parameter(validator=Count, help="Memory limit of one decision, in MB.")] = 4000,
     jobs: Annotated[
-        int, Parameter(validator=Number(gt=0, lte=1024), help="So many processes at once; times suffer.")
+        int,
+        Parameter(
+            validator=Number(gt=0, lte=1024),
+            help="How many processes run at the same time; measured times get longer.",
+        ),
     ] = 1,
     options: Annotated[Any, Parameter(name="*")] = None,
     json: Json = False,
@@ -45,7 +54,7 @@ def experiments(
 ) -> int:
     """Compare fuzzers, deciders and fault analyses; draw the paper's figures 2 to 4.
 
-    The same command goes on where it was stopped.
+    The same command continues after a stop.
 
     Example: misstep safety experiments --out results --jobs 2
     """

@@ -26,7 +26,7 @@ def generate(
     out: Annotated[Path, Parameter(help="The JANI file to write.")],
     parameter: Annotated[
         tuple[str, ...],
-        Parameter(name="--parameter", negative="", help="NAME=VALUE, such as length=15; repeatable."),
+        Parameter(name="--parameter", negative="", help="NAME=VALUE, such as length=15; may be repeated."),
     ] = (),
 ) -> int:
     """Write the JANI model of a benchmark.

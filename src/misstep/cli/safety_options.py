@@ -13,7 +13,7 @@ MaxExpansions: TypeAlias = Annotated[
     int | None,
     Parameter(
         validator=Number(gt=0, lt=MAX_COUNT),
-        help="Expanded states of one decision; as `--decider level:max_expansions=N`.",
+        help="The most states that one decision may expand; the same as `--decider level:max_expansions=N`.",
     ),
 ]
 

@@ -15,16 +15,19 @@ def serve(
     /,
     *,
     address: Annotated[
-        str, Parameter(help="host:port, *:port for all networks, or unix:///path; port 0 takes a free one.")
+        str,
+        Parameter(
+            help="host:port, *:port to listen on all networks, or unix:///path; port 0 takes a free port."
+        ),
     ] = "127.0.0.1:0",
     options: Annotated[Any, Parameter(name="*")] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Offer a policy on a JANI model over gRPC, until Ctrl-C (exit code 0); messages are JSON.
+    """Offer a policy on a JANI model to other programs over gRPC, until Ctrl-C (exit code 0).
 
-    The bound address is printed on standard output. --policy remote:ADDRESS asks it; docs/safety.md has the
-    messages.
+    It prints its address on standard output. Test it with --policy remote:ADDRESS. docs/safety.md describes the
+    messages, which are JSON.
 
     Example: misstep safety serve line.jani --policy shield:line.shield.json --address localhost:50052
     """

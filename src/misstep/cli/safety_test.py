@@ -19,7 +19,7 @@ def test(
     checks: Checks = CheckOptions(),  # noqa: B008
     depth: Annotated[
         str | None,
-        Parameter(help="Look-ahead of the fuzzer: a number, or inf; as `--fuzzer greedy:depth=2`."),
+        Parameter(help="Look-ahead of the fuzzer, a number or inf; the same as `--fuzzer greedy:depth=2`."),
     ] = None,
     max_expansions: MaxExpansions = None,
     config: ConfigFile = None,
@@ -30,8 +30,8 @@ def test(
 ) -> int:
     """Look for unsafe runs of a policy, and for the states and decisions that are to blame.
 
-    A bug is a state from which the policy can get into an unsafe state although a safe policy exists; a fault
-    is a decision that leaves the region where one exists.
+    A bug is a state from which the policy can reach an unsafe state although a safe policy exists. A fault is a
+    decision after which no safe policy exists any more.
 
     Example: misstep safety test model.jani --properties p.jani --policy nnet:net.jani2nnet --runs 1000
     """

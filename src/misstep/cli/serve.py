@@ -18,19 +18,26 @@ def serve(
     *,
     policy: PolicyText,
     address: Annotated[
-        str, Parameter(help="host:port, *:port for all networks, or unix:///path; port 0 takes a free one.")
+        str,
+        Parameter(
+            help="host:port, *:port to listen on all networks, or unix:///path; port 0 takes a free port."
+        ),
     ] = "127.0.0.1:0",
     unit_cost: UnitCost = False,
     max_seconds: Annotated[
-        float, Parameter(validator=Number(gt=0, lt=MAX_SECONDS), help="For each answer of the policy.")
+        float,
+        Parameter(
+            validator=Number(gt=0, lt=MAX_SECONDS),
+            help="Time limit for each answer of the policy, in seconds.",
+        ),
     ] = 60.0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Offer a policy over the gRPC protocol of bughive, until Ctrl-C (exit code 0).
+    """Offer a policy to other programs over gRPC, until Ctrl-C (exit code 0).
 
-    The bound address is printed on standard output. Only this machine can reach it unless the address says
-    otherwise. Test it with --policy remote:ADDRESS.
+    It prints its address on standard output. Only this machine can reach it unless the address says otherwise.
+    Test it with --policy remote:ADDRESS. docs/remote-policy.md describes the protocol.
 
     Example: misstep serve domain.pddl problem.pddl --policy asnet:trained.policy --address localhost:50051
     """

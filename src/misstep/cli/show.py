@@ -14,8 +14,10 @@ from misstep.reports.summary import kind_lines, kinds, report_json, summary_line
 
 
 def show(
-    record: Annotated[Path, Parameter(help="The directory of a record, or of several.")],
-    bug: Annotated[str | None, Parameter(help="One bug; without it all kinds of bugs are shown.")] = None,
+    record: Annotated[Path, Parameter(help="The directory of a record, or of several records.")],
+    bug: Annotated[
+        str | None, Parameter(help="The number of one bug; by default all kinds of bugs are shown.")
+    ] = None,
     /,
     *,
     json: Json = False,

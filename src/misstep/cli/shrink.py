@@ -16,7 +16,7 @@ from misstep.reports.status import StatusLine
 
 def shrink(
     record: Annotated[Path, Parameter(help="The directory of a record.")],
-    bug: Annotated[str, Parameter(help="The bug.")],
+    bug: Annotated[str, Parameter(help="The number of the bug.")],
     /,
     *,
     seconds: Seconds = None,
@@ -25,7 +25,7 @@ def shrink(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Find the latest buggy state on a bug's run and a short walk to it; certified like any other bug.
+    """Find the last state on a bug's run that is still a bug, and a short walk to it; with a certificate.
 
     Example: misstep shrink runs/line-001 12
     """

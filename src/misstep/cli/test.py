@@ -14,20 +14,21 @@ from misstep.record.record import CONFIG
 ConfigFile = Annotated[
     Path | None,
     Parameter(
-        name="--config", help="Options in TOML; by default misstep.toml or [tool.misstep] of pyproject.toml."
+        name="--config",
+        help="A TOML file with options; by default misstep.toml, or [tool.misstep] in pyproject.toml.",
     ),
 ]
-Out = Annotated[Path | None, Parameter(help="The record's directory; runs/PROBLEM-NUMBER by default.")]
+Out = Annotated[Path | None, Parameter(help="The directory of the record; by default runs/PROBLEM-NUMBER.")]
 Resume = Annotated[
     bool,
-    Parameter(negative="", show_default=False, help="Go on with the record in --out where it was stopped."),
+    Parameter(negative="", show_default=False, help="Continue the test in the record --out."),
 ]
 
 
 def test(
     task: Annotated[Path | None, Parameter(help="A PDDL domain, a SAS file or a JANI model.")] = None,
     /,
-    *problems: Annotated[Path, Parameter(help="PDDL problems, or directories of them.")],
+    *problems: Annotated[Path, Parameter(help="PDDL problems, or directories of problems.")],
     options: Annotated[TestOptions, Parameter(name="*")] = TestOptions(),  # noqa: B008
     checks: Checks = CheckOptions(),  # noqa: B008
     config: ConfigFile = None,
@@ -36,7 +37,9 @@ def test(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Test a policy: make states, run it, prove where a better course existed; a certificate for every bug.
+    """Test a policy: make test states, run it, and prove where it could have done better.
+
+    Each bug comes with a certificate, which `misstep verify` checks.
 
     Example: misstep test domain.pddl problem.pddl --policy asnet:trained.policy --pool 200 --out record
     """

@@ -16,20 +16,21 @@ from misstep.reports.status import StatusLine
 
 
 def verify(
-    record: Annotated[Path, Parameter(help="The directory of a record, or of several.")],
+    record: Annotated[Path, Parameter(help="The directory of a record, or of several records.")],
     /,
     *,
     jobs: Annotated[
         int,
-        Parameter(validator=Number(gte=1, lte=MOST_JOBS), help="Check in so many processes at once."),
+        Parameter(validator=Number(gte=1, lte=MOST_JOBS), help="How many processes check at the same time."),
     ] = 1,
     seconds: Seconds = None,
     memory_mb: MemoryMb = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Check every certificate of a record with the small trusted checker; exit code 1 where one is invalid, or
-    where the files of the record contradict each other.
+    """Check every certificate of a record with a small independent checker; exit code 1 if one is invalid.
+
+    It also checks that the files of the record do not contradict each other; if they do, the exit code is 1.
 
     Example: misstep verify runs/line-001
     """

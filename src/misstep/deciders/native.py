@@ -12,7 +12,9 @@ class Native:
     """What all native deciders have in common."""
 
     name: ClassVar[str]
-    max_expansions: int = option(1_000_000, "expanded states of one decision; more makes it unknown")
+    max_expansions: int = option(
+        1_000_000, "the most states that one decision may expand; after that it is unknown"
+    )
 
     def bind(self, game: Game, /) -> Decider:
         """The decider at work on a game."""

@@ -24,8 +24,8 @@ class Refined:
     max_walk: int = option(5, "L: the longest walk")
     state_budget: int = option(50, "B_state: policy steps of one partial run")
     expansion_budget: int = option(200, "B_expansion: policy steps for all successors of one state")
-    novelty: int = option(0, "D: only states with a new fact (1) or pair of facts (2); 0 takes all")
-    max_star_expansions: int = option(100_000, "of one exact search of a bias with h=star")
+    novelty: int = option(0, "D: keep only states with a new fact (1) or pair of facts (2); 0 keeps all")
+    max_star_expansions: int = option(100_000, "expansions of one exact search of a bias with h=star")
     max_idle_walks: int = option(20_000, "walks in a row without a new state that end the fuzzing")
 
     def walk(self, fuzz: FuzzContext, /) -> Iterator[PoolEntry]:
@@ -49,7 +49,7 @@ class Classic:
     usual_pool, usual_bias = 200, "plan-length"
     max_walk: int = option(5, "L: the longest walk")
     max_steps: int = option(1000, "policy steps of one run")
-    novelty: int = option(2, "D: only states with a new fact (1) or pair of facts (2); 0 takes all")
+    novelty: int = option(2, "D: keep only states with a new fact (1) or pair of facts (2); 0 keeps all")
     max_idle_walks: int = option(20_000, "walks in a row without a new state that end the fuzzing")
 
     def walk(self, fuzz: FuzzContext, /) -> Iterator[PoolEntry]:

@@ -20,10 +20,10 @@ class Morph:
     """SMO: states that differ in one variable; what the policy costs there bounds what is possible here."""
 
     name = "morph"
-    most: int = option(10, "morphed states for one test state")
-    factors: Factors = option("merged", "`merged` by merge-and-shrink, or `atomic`: one a variable")
-    max_transitions: int = option(10_000, "of a merged factor")
-    max_seconds: float = option(60.0, "for the dominance function")
+    most: int = option(10, "the most morphed states for one test state")
+    factors: Factors = option("merged", "`merged` by merge-and-shrink, or `atomic`: one for each variable")
+    max_transitions: int = option(10_000, "the most transitions of a merged factor")
+    max_seconds: float = option(60.0, "time limit for the dominance function")
 
     def bind(self, lab: Lab, /) -> "MorphOracle":
         """The oracle on a lab; computes the dominance function."""
@@ -35,11 +35,11 @@ class Bounds:
     """BMO: upper bounds kept for all states met, spread by dominance, policy edges and a short search."""
 
     name = "bounds"
-    lookahead: int = option(100, "expansions of a greedy search where comparisons bring nothing")
-    factors: Factors = option("merged", "`merged` by merge-and-shrink, or `atomic`: one a variable")
-    max_transitions: int = option(10_000, "of a merged factor")
-    max_seconds: float = option(60.0, "for the dominance function")
-    maximise_gap: bool = option(False, "go on with known bugs for larger gaps")
+    lookahead: int = option(100, "expansions of a greedy search where comparisons find nothing")
+    factors: Factors = option("merged", "`merged` by merge-and-shrink, or `atomic`: one for each variable")
+    max_transitions: int = option(10_000, "the most transitions of a merged factor")
+    max_seconds: float = option(60.0, "time limit for the dominance function")
+    maximise_gap: bool = option(False, "continue with known bugs to prove larger gaps")
 
     def bind(self, lab: Lab, /) -> "BoundsOracle":
         """The oracle on a lab; computes the dominance function."""

@@ -19,10 +19,10 @@ class Improve:
     """Action elimination and plan neighbourhood graph search (Nakhost & Müller 2010) on the policy's plan."""
 
     name = "improve"
-    max_expansions: int = option(30_000, "of the plan's neighbourhood")
+    max_expansions: int = option(30_000, "expansions in the plan's neighbourhood")
     effort: float = option(1.2e7, "expansions times the actions of the task: fewer expansions on large tasks")
-    max_seconds: float = option(60.0, "for one state")
-    max_memory_mb: int = option(2048, "for one state")
+    max_seconds: float = option(60.0, "time limit for one state")
+    max_memory_mb: int = option(2048, "memory limit for one state")
 
     def bind(self, lab: Lab, /) -> "ImproveOracle":
         """The oracle on a lab."""

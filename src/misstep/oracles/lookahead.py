@@ -25,8 +25,8 @@ class Lookahead:
 
     name = "lookahead"
     depth: int = option(2, "free choices before the policy takes over")
-    max_asked: int = option(5_000, "states that the policy is asked about, for one test state")
-    max_seconds: float = option(60.0, "for one state")
+    max_asked: int = option(5_000, "the most states that the policy is asked about, for one test state")
+    max_seconds: float = option(60.0, "time limit for one state")
 
     def bind(self, lab: Lab, /) -> "LookaheadOracle":
         """The oracle on a lab."""

@@ -31,10 +31,10 @@ class Planner:
 
     name = "planner"
     search: str = option("astar:lmcut", "any search of `misstep parts search`")
-    max_expansions: int | None = option(None, "of one search")
+    max_expansions: int | None = option(None, "expansions of one search")
     effort: float | None = option(None, "expansions times branching, actions and landmarks of the state")
-    max_seconds: float = option(60.0, "for one state")
-    max_memory_mb: int = option(4096, "for one search")
+    max_seconds: float = option(60.0, "time limit for one state")
+    max_memory_mb: int = option(4096, "memory limit of one search")
 
     def bind(self, lab: Lab, /) -> "PlannerOracle":
         """The oracle on a lab."""
@@ -47,7 +47,7 @@ class Perfect:
     """Exact h* by A* with LM-cut, however long it takes (within the limits of the whole test)."""
 
     name = "perfect"
-    max_memory_mb: int = option(4096, "for one search")
+    max_memory_mb: int = option(4096, "memory limit of one search")
 
     def bind(self, lab: Lab, /) -> "PlannerOracle":
         """The oracle on a lab."""

@@ -34,10 +34,10 @@ class AbstractionBound:
     """
 
     name = "abstraction"
-    max_states: int = option(300_000, "of one factor")
-    max_transitions: int = option(10_000_000, "of one factor")
-    effort: float = option(4e6, "states and transitions of all products, for building one of them")
-    max_seconds: float = option(60.0, "for building one of them")
+    max_states: int = option(300_000, "the most states of one factor")
+    max_transitions: int = option(10_000_000, "the most transitions of one factor")
+    effort: float = option(4e6, "states and transitions of all products, for building one abstraction")
+    max_seconds: float = option(60.0, "time limit for building one abstraction")
 
     def bind(self, lab: Lab, /) -> "BoundAbstraction":
         """The oracle on a lab; abstractions are built when they are first needed."""
@@ -102,7 +102,7 @@ class DeadEnds:
     """States from which nobody reaches the goal, by h^2; what shows it for one state is tried on others."""
 
     name = "dead-ends"
-    max_seconds: float = option(5.0, "for one state")
+    max_seconds: float = option(5.0, "time limit for one state")
 
     def bind(self, lab: Lab, /) -> "BoundDeadEnds":
         """The oracle on a lab."""
@@ -144,9 +144,9 @@ class Greedy:
     """
 
     name = "greedy"
-    effort: float = option(5e7, "expansions times actions")
-    max_seconds: float = option(60.0, "for one state")
-    max_memory_mb: int = option(4096, "for one search")
+    effort: float = option(5e7, "expansions times the actions of the task")
+    max_seconds: float = option(60.0, "time limit for one state")
+    max_memory_mb: int = option(4096, "memory limit of one search")
 
     def bind(self, lab: Lab, /) -> "BoundGreedy":
         """The oracle on a lab."""

@@ -19,8 +19,8 @@ class Undo:
     """UndoQual: where every action of the walk can provably be undone, back to a state with a plan."""
 
     name = "undo"
-    max_expansions: int = option(10_000, "of the search for a plan of the initial state")
-    max_seconds: float = option(10.0, "for that search")
+    max_expansions: int = option(10_000, "expansions of the search for a plan of the initial state")
+    max_seconds: float = option(10.0, "time limit of that search")
     max_return: int = option(300, "expansions of a search for the way back where an action cannot be undone")
 
     def bind(self, lab: Lab, /) -> "UndoOracle":

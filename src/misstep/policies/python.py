@@ -41,7 +41,7 @@ class Python:
     isolate: ClassVar[bool] = True
     """Anything may happen in there."""
     target: str = field(metadata={"help": "MODULE:NAME or path/to/file.py:NAME"})
-    argmax: bool = option(False, "the answers are probabilities: test the likeliest action")
+    argmax: bool = option(False, "the answers are probabilities: test the most likely action")
 
     def bind(self, task: Task, /) -> Policy:
         """Imports the code and makes the policy for this task."""

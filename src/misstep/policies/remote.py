@@ -19,8 +19,8 @@ class Remote:
     """
 
     address: str = field(metadata={"help": "host:port or unix:///path"})
-    max_seconds: float = option(DEFAULT_MAX_SECONDS, "for each call")
-    argmax: bool = option(False, "ask for probabilities and test the likeliest action")
+    max_seconds: float = option(DEFAULT_MAX_SECONDS, "time limit of each call")
+    argmax: bool = option(False, "ask for probabilities and test the most likely action")
 
     def bind(self, task: Task, /) -> "RemotePolicy":
         """Connects and asks for the server's task; PolicyError where that fails or the tasks differ."""

@@ -26,7 +26,9 @@ class Torch:
 
     isolate: ClassVar[bool] = True
     file: Path = field(metadata={"help": "the weights, .safetensors or .pt"})
-    activation: Activation | None = option(None, "between the layers; none: the file names it")
+    activation: Activation | None = option(
+        None, "the activation function between the layers; none: the file names it"
+    )
 
     def bind(self, task: Task, /) -> "MlpPolicy":
         """Reads the weights; PolicyError where their sizes are not those of the task."""

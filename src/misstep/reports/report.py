@@ -32,17 +32,17 @@ class Bug:
 
     @property
     def id(self) -> int:
-        """In the pool."""
+        """Its number in the pool."""
         return self.judged.id
 
     @property
     def state(self) -> Any:
-        """Where the policy was put: the atoms that hold, or the values of a model's variables."""
+        """The state in which the policy started: the true atoms, or the values of a model's variables."""
         return self.certificate["state"]
 
     @property
     def run(self) -> list[str]:
-        """What the policy does from there."""
+        """The actions of the policy from there."""
         return list(bug_json(self.record, self.certificate)["run"]["actions"])
 
     @property
@@ -52,27 +52,27 @@ class Bug:
 
     @property
     def plan(self) -> list[str] | None:
-        """What would be better; None where a whole strategy is (safety)."""
+        """A better plan; None in safety tests, where the alternative is a whole strategy."""
         plan = self.certificate.get("witness")
         return None if plan is None else list(plan)
 
     @property
     def gap(self) -> Bound:
-        """How much worse the policy does, at least and at most."""
+        """How much more the policy pays than necessary: at least and at most this much."""
         return self.judged.gap
 
     @property
     def fault(self) -> Misstep | None:
-        """The first decision that is proven to be wrong, None where none could be singled out."""
+        """The first decision that is proven to be wrong; None if no single decision could be found."""
         return self.judged.fault
 
     def show(self, *, width: int = USUAL_WIDTH) -> str:
-        """Both courses side by side, the misstep marked, in at most `width` columns."""
+        """A text with both courses side by side and the misstep marked, in at most `width` columns."""
         return "\n".join(show_bug(self.record, self.certificate, width=width))
 
 
 class Report:
-    """What a test found. `report.bugs` are proven; `cleared` states are proven to be none."""
+    """What a test found. All bugs in `bugs` are proven; `cleared` counts states proven to be no bugs."""
 
     def __init__(self, record: Record, *, tally: Tally | None = None) -> None:
         self.record = record
@@ -95,7 +95,7 @@ class Report:
 
     @cached_property
     def added_gaps(self) -> dict[int, float]:
-        """For bugs with a tested parent: how much more the policy errs than there, as far as that is proven.
+        """For bugs with a tested parent: how much larger their gap is than the parent's, as far as that is proven.
 
         Those above 0 are fuzzing bugs (Definition 4 of Steinmetz et al. 2022).
         """
@@ -104,43 +104,43 @@ class Report:
 
     @property
     def fuzzing_bugs(self) -> int:
-        """Bugs with a proven gap above that of the state that their walk started in."""
+        """The number of bugs whose gap is proven to be larger than that of the state where their walk started."""
         return sum(added > 0 for added in self.added_gaps.values())
 
     @property
     def ranked(self) -> list[Bug]:
-        """The bugs, those to look at first in front: what a walk made worst, then what is worst."""
+        """The bugs, most interesting first: sorted by how much their walk made the gap larger, then by the gap."""
         by_id = {bug.id: bug for bug in self.bugs}
         return [by_id[event.id] for event in ranked(self.tally, self.added_gaps)]
 
     @property
     def tested(self) -> int:
-        """States that were judged."""
+        """How many states were judged."""
         return self.finished.tested
 
     @property
     def solved(self) -> int:
-        """States from which the policy reaches the goal."""
+        """From how many states the policy reaches the goal."""
         return self.finished.solved
 
     @property
     def cleared(self) -> int:
-        """States proven to be no bugs."""
+        """How many states are proven to be no bugs."""
         return self.finished.cleared
 
     @property
     def unknown(self) -> int:
-        """States about which neither was proven."""
+        """How many states are neither proven to be bugs nor proven to be no bugs."""
         return self.finished.unknown
 
     @property
     def failed(self) -> int:
-        """States on which the policy failed to answer for reasons of its own; they are among the unknown."""
+        """In how many states the policy failed to answer, for example because it crashed; they count as unknown."""
         return self.finished.failed
 
     @property
     def bug_rate(self) -> Interval:
-        """Between which the share of bugs among such states lies (of a model: that of unsafe runs).
+        """The interval in which the share of bugs among such states lies (for a JANI model, that of unsafe runs).
 
         It holds with the confidence that the test was asked for; `confidence_below` answers the other way round.
         """
@@ -148,11 +148,11 @@ class Report:
         return rate_bounds(*self.counts()) if rate is None else Interval(*rate)
 
     def confidence_below(self, rate: float) -> float:
-        """With what confidence the rate is below this one."""
+        """The confidence with which the bug rate is below `rate`."""
         return confidence_below(rate, *self.counts(), effective=self.finished.effective)
 
     def counts(self) -> tuple[int, int, int]:
-        """Of what the rate is about: bugs, cleared and unknown states; unsafe, other and failed runs."""
+        """What the rate is computed from: bugs, cleared and unknown states, or unsafe, other and failed runs."""
         found = self.finished
         if not self.is_safety:
             return found.bugs, found.cleared, found.unknown
@@ -161,17 +161,17 @@ class Report:
 
     @property
     def families(self) -> tuple[Family, ...]:
-        """Bugs in which the same goes wrong, large families first."""
+        """Groups of bugs that go wrong in the same way, large families first."""
         return self.finished.families
 
     @property
     def limits_hit(self) -> tuple[str, ...]:
-        """Limits that kept the test from saying more."""
+        """The limits that were reached, so that the test could not say more."""
         return self.finished.limits_hit
 
     @property
     def error(self) -> str | None:
-        """Why this task of several could not be tested; None where it could."""
+        """Why this task of several could not be tested; None if it could."""
         return self.finished.extra.get("error")
 
     def bug(self, number: int) -> Bug:
@@ -183,11 +183,11 @@ class Report:
         raise InputError(f"there is no bug {number}; there are: {known}")
 
     def show(self, bug: int | Bug) -> str:
-        """A bug for people."""
+        """A bug as a text, as `misstep show` prints it."""
         return (self.bug(bug) if isinstance(bug, int) else bug).show()
 
     def to_frame(self) -> "pandas.DataFrame":
-        """One row a tested state, as a pandas data frame (needs the extra `pandas`)."""
+        """A pandas data frame with one row for each tested state (needs the extra `pandas`)."""
         pandas = require_extra("pandas", extra="pandas", purpose="a report as a data frame")
         return pandas.DataFrame(list(self._rows()))
 
@@ -212,7 +212,7 @@ class Report:
         return path
 
     def as_json(self) -> dict[str, Any]:
-        """As `misstep test --json` prints it."""
+        """The report as data, as `misstep test --json` prints it."""
         from misstep.reports.summary import report_json
 
         return report_json(self)

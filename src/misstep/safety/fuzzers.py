@@ -48,7 +48,7 @@ class Uniform:
 class _LookingAhead:
     name: ClassVar[str]
     depth: str = option("1", "look-ahead in steps of the policy: a number from 1, or inf")
-    max_lookahead: int = option(100_000, "states of one look-ahead; more ends the run")
+    max_lookahead: int = option(100_000, "the most states of one look-ahead; more ends the run")
 
     def __post_init__(self) -> None:
         if self.depth != "inf" and not (self.depth.isdecimal() and 0 < int(self.depth) < 2**31):
@@ -86,7 +86,7 @@ class Sampling(_LookingAhead):
     """Draws among all that the look-ahead sees; the nearer to an unsafe state, the likelier."""
 
     name = "sampling"
-    temperature: float = option(1.0, "how little the distance matters; above 0")
+    temperature: float = option(1.0, "above 0; the higher, the less the distance matters")
 
     @property
     def _warmth(self) -> float:

@@ -59,7 +59,9 @@ class _Described:
     """A network or tree ensemble behind a .jani2nnet file, which says what it is."""
 
     file: Path = option(Path(), "the .jani2nnet file that describes it")
-    activation: str | None = option(None, "between the layers of PyTorch weights, where no file names it")
+    activation: str | None = option(
+        None, "the activation function between the layers of PyTorch weights, if no file names it"
+    )
 
     @property
     def files(self) -> tuple[Path, ...]:

@@ -58,7 +58,7 @@ class Remote:
     """A policy for a JANI model that another program serves, such as `misstep safety serve`."""
 
     address: str = option("", "host:port, or unix:///path")
-    max_seconds: float = option(30.0, "for each answer")
+    max_seconds: float = option(30.0, "time limit of each answer")
 
     @property
     def files(self) -> tuple[Path, ...]:
