@@ -135,7 +135,9 @@ class World:
         predicates = [f"({name}{_typed(_numbered(kinds))})" for name, kinds in self.predicates.items()]
         lines.append(f" (:predicates {' '.join(predicates)})")
         if self.has_metric:
-            functions = {atom[0]: len(atom) - 1 for atom in self.values}
+            used = [schema.cost for schema in self.schemas if isinstance(schema.cost, tuple)]
+            # A function of which no value is known is used by schemas all the same.
+            functions = {atom[0]: len(atom) - 1 for atom in (*self.values, *used)}
             declared = [
                 f"({name}{_typed(_numbered(['object'] * size))}) - number" for name, size in functions.items()
             ]
