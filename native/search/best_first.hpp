@@ -1,6 +1,7 @@
 // What A* and greedy search share: stored nodes, an open list, evaluation in batches, and how a run ends.
 #pragma once
 
+#include <exception>
 #include <new>
 #include <utility>
 
@@ -94,7 +95,7 @@ class BestFirstSearch {
     std::vector<StateId> fresh_;  // the new successors of the last expansion
 
   private:
-    struct Interrupted {};                        // in the middle of an expansion, which is not finished
+    struct Interrupted : std::exception {};       // in the middle of an expansion, which is not finished
     static constexpr std::size_t kTogether = 64;  // states that are evaluated between two looks at the budget
 
     // Of evaluating so many states: what heuristics take grows with the actions.
