@@ -11,6 +11,7 @@ from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import MAX_COUNT, Json, PolicyText, Quiet, Seconds
 from misstep.cli.output import emit_json, note, say
 from misstep.cli.timing import left_of, time_limit
+from misstep.cli.training import Domain, load_tasks
 from misstep.reports.status import StatusLine
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ Count = Number(gte=1, lt=MAX_COUNT)
 
 
 def retrain(
-    domain: Annotated[Path, Parameter(help="The PDDL domain.")],
+    domain: Domain,
     problems: Annotated[list[Path], Parameter(help="PDDL problems whose bugs are learned, or directories.")],
     /,
     *,
@@ -56,9 +57,6 @@ def retrain(
 
     Example: misstep retrain domain.pddl train/ --policy asnet:ferry.asnet --held-out test/ --out better
     """
-    from misstep.pddl import read_domain
-    from misstep.suite import problem_files
-    from misstep.task import load
     from misstep.training.retraining import RetrainConfig
     from misstep.training.retraining import retrain as learn
 
@@ -66,11 +64,9 @@ def retrain(
     config = RetrainConfig(rounds=rounds, pool=pool, epochs=epochs, batches=batches, rate=rate, seed=seed)
     if oracle:
         config = replace(config, oracle=tuple(oracle))
-    read = read_domain(domain)
     with time_limit(seconds):
         training, choosing, measuring = (
-            [load(read, file, unit_cost=True) for file in problem_files(domain, given or [])]
-            for given in (problems, validation, held_out)
+            load_tasks(domain, given or []) for given in (problems, validation, held_out)
         )
     with StatusLine("testing", quiet=quiet or json) as status:
         result = learn(

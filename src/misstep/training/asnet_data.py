@@ -41,7 +41,6 @@ class PoolEntry:
     """Empty where the teachers had no answer: kept so that a later session does not ask again."""
 
 
-RunConfig: TypeAlias = AsnetConfig | GnnConfig
 TrainerT = TypeVar("TrainerT", AsnetTrainer, GnnTrainer)
 ConfigT = TypeVar("ConfigT", AsnetConfig, GnnConfig)
 

@@ -305,7 +305,9 @@ class _Grower:
     def _restore(self, about: dict[str, Any]) -> None:
         lines = self.store.lines(LOG)
         known = self.store.read("about.json")
-        if known is not None and known != json.dumps(about):
+        with reading(self.out / "about.json"):
+            is_other = known is not None and json.loads(known) != about
+        if is_other:
             raise InputError(
                 f"{self.out}: holds a training with other tasks or options; choose another --out"
             )
