@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from misstep.cli.limits import Limits
 from misstep.cli.options import Json, Quiet
 from misstep.cli.training import Count, Domain, NetworkOptions, Problems, TrainingFrame, train_and_tell
 
@@ -58,5 +59,6 @@ def train_gnn(
     from misstep.training.gnn_torch import torch_module
 
     config = GnnConfig(kind=kind, seed=frame.seed, **options.given)
-    torch_module()
+    with Limits(seconds=frame.seconds, memory_mb=None).watch():  # PyTorch is there before the work begins
+        torch_module()
     return train_and_tell(learn, config, domain, problems, frame, kind="gnn", json=json, quiet=quiet)

@@ -10,9 +10,9 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import MAX_COUNT, Seconds
+from misstep.cli.limits import Limits
+from misstep.cli.options import MAX_COUNT, MemoryMb, Seconds
 from misstep.cli.output import emit_json, note, warn
-from misstep.cli.timing import left_of, time_limit
 
 if TYPE_CHECKING:
     from misstep.task import Task
@@ -37,6 +37,7 @@ class TrainingFrame:
         Parameter(negative="", consume_multiple=True, help="Problems that choose the final model."),
     ] = None
     seconds: Seconds = None
+    memory_mb: MemoryMb = None
     seed: Annotated[int, Parameter(validator=Number(gte=0, lt=2**32), help="Same seed, same weights.")] = 0
     cache: Annotated[
         Path | None, Parameter(help="File with teachers' answers, to be shared between trainings.")
@@ -120,7 +121,8 @@ def train_and_tell(
 ) -> int:
     """Loads the tasks, trains, and tells what it gave, as JSON or for people; the exit code."""
     check_writable(frame.out)
-    with time_limit(frame.seconds):
+    limits = Limits(seconds=frame.seconds, memory_mb=frame.memory_mb)
+    with limits.watch():
         training, choosing = load_tasks(domain, problems), load_tasks(domain, frame.validation or [])
     result = learn(
         training,
@@ -128,7 +130,8 @@ def train_and_tell(
         config,
         out=frame.out,
         cache=frame.cache,
-        max_seconds=left_of(frame.seconds),
+        max_seconds=limits.seconds_left,
+        watch=limits.watch,
         progress=lambda told: _show(told, quiet=quiet or json),
         report=Once(),
     )
@@ -136,9 +139,16 @@ def train_and_tell(
         emit_json(result.as_json())
         return ExitCode.NOTHING_FOUND
     note(f"{result.epochs} epochs in {result.seconds:.0f} s", quiet=quiet)
+    say_limit(result.limit, quiet=quiet)
     note(f"solves {result.solved} {'validation' if choosing else 'training'} tasks", quiet=quiet)
     print(f"{kind}:{result.final}")
     return ExitCode.NOTHING_FOUND
+
+
+def say_limit(limit: str | None, *, quiet: bool) -> None:
+    """What ended a training early, if anything did."""
+    if limit is not None:
+        note(f"the limit on {limit} was hit; the same command with more goes on", quiet=quiet)
 
 
 def _show(told: "Progress", *, quiet: bool) -> None:
