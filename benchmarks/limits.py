@@ -257,14 +257,23 @@ def _training_rows(pddl: tuple[str, ...], limit: str) -> list[Row]:
     """The commands that make policies better, each on work of minutes; for memory with time as a second limit."""
     also = () if limit == "seconds" else ("--seconds", "20")
     middle, way = ("domain.pddl", "middle.pddl"), ("way.jani", "--policy", "zoo:two_way_line")
-    many, searches = ("--max-states", "100000000"), ("--oracle", "planner:astar:blind,effort=1e9")
+    little = ("domain.pddl", "little.pddl", "--batches", "1000000")
+    many = ("--max-states", "100000000")
     found = {
-        "train asnet": ("train", "asnet", *pddl),
+        "train asnet": ("train", "asnet", *little),
         "train asnet, many states": ("train", "asnet", *middle, *many),
-        "train asnet --select": ("train", "asnet", *pddl, "--select", "line", "--validation", "middle.pddl"),
+        "train asnet --select": (
+            "train",
+            "asnet",
+            *little,
+            "--select",
+            "line",
+            "--validation",
+            "middle.pddl",
+        ),
         "train mlp": ("train", "mlp", "line.jani", "--steps", "100000000"),
         "train mlp, a large network": ("train", "mlp", "line.jani", "--hidden", "20000", "20000"),
-        "select": ("select", *pddl, "--policies", "models", "--pool", "3", "--expansions", "1", *searches),
+        "select": ("select", *pddl, "--policies", "models", "--pool", "1000"),
         "retrain": ("retrain", *middle, "--policy", "zoo:transport"),
         "retrain, a large task": ("retrain", *pddl, "--policy", "zoo:transport"),
         "scale": ("scale", "--generator", "transport", "--policy", "zoo:transport", "--start", "20"),
@@ -273,7 +282,7 @@ def _training_rows(pddl: tuple[str, ...], limit: str) -> list[Row]:
     }
     if find_spec("torch") is not None:
         found["train gnn"] = ("train", "gnn", *middle, *many)
-        found["train gnn --kind q"] = ("train", "gnn", *pddl, "--kind", "q", "--max-states", "0")
+        found["train gnn --kind q"] = ("train", "gnn", *little, "--kind", "q")
     return [Row(name, (*words, *also), limit, uses_torch="gnn" in words) for name, words in found.items()]
 
 

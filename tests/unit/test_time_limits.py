@@ -24,7 +24,7 @@ from misstep.training.retraining import RetrainConfig, retrain
 from misstep.training.selection import AnswerBook, Candidate, select
 from tests.integration.cli import misstep
 
-_SEARCH = ("--oracle", "planner:astar:blind,effort=1e9")
+_RETRAIN = ("safety", "retrain", "way.jani", "--policy", "zoo:two_way_line")
 
 
 @pytest.fixture(scope="module")
@@ -94,13 +94,7 @@ def test_scaling_without_time_has_no_sizes(files: Path) -> None:
         ("train", "asnet", "domain.pddl", "problem.pddl", "--out", "{}", "--max-states", "10"),
         ("retrain", "domain.pddl", "problem.pddl", "--policy", "zoo:ferry", "--out", "{}"),
         ("train", "mlp", "way.jani", "--steps", "1000000000", "--out", "{}.jani2nnet"),
-        (
-            *("safety", "retrain", "way.jani", "--policy", "zoo:two_way_line"),
-            "--epochs",
-            "1000000",
-            "--out",
-            "{}.jani2nnet",
-        ),
+        (*_RETRAIN, "--epochs", "1000000", "--out", "{}.jani2nnet"),
     ],
 )
 def test_commands_end_with_json(arguments: tuple[str, ...], files: Path, tmp_path: Path) -> None:
@@ -111,18 +105,23 @@ def test_commands_end_with_json(arguments: tuple[str, ...], files: Path, tmp_pat
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("memory_mb", "arguments"),
     [
-        ("train", "asnet", "domain.pddl", "large.pddl", "--max-states", "1000000000", "--out", "{}"),
-        ("train", "mlp", "way.jani", "--hidden", "20000", "20000", "--out", "{}.jani2nnet"),
-        ("select", "domain.pddl", "large.pddl", "--policies", "models", *_SEARCH, "--out", "{}"),
-        ("scale", "--generator", "ferry", "--policy", "zoo:ferry", "--start", "30", *_SEARCH),
+        (60, ("train", "asnet", "domain.pddl", "large.pddl", "--max-states", "1000000000", "--out", "{}")),
+        (60, ("train", "mlp", "way.jani", "--hidden", "20000", "20000", "--out", "{}.jani2nnet")),
+        (1, ("scale", "--generator", "ferry", "--policy", "zoo:ferry")),
+        (1, ("select", "domain.pddl", "problem.pddl", "--policies", "models", "--out", "{}")),
+        (1, ("retrain", "domain.pddl", "problem.pddl", "--policy", "zoo:ferry", "--out", "{}")),
+        (1, (*_RETRAIN, "--out", "{}.jani2nnet")),
     ],
 )
-def test_commands_have_a_memory_limit(arguments: tuple[str, ...], files: Path, tmp_path: Path) -> None:
-    """What is asked for would take gigabytes; the time is there for the case that the limit fails."""
+def test_commands_have_a_memory_limit(
+    memory_mb: int, arguments: tuple[str, ...], files: Path, tmp_path: Path
+) -> None:
+    """60 MB: what is asked for would take gigabytes. 1 MB: anything at all takes more."""
     words = [word.replace("{}", str(tmp_path / "out")) for word in arguments]
-    ended = misstep(*words, "--memory-mb", "60", "--seconds", "120", "--json", cwd=files, timeout=300)
+    limits = ("--memory-mb", str(memory_mb), "--seconds", "120")  # time is for the case that the limit fails
+    ended = misstep(*words, *limits, "--json", cwd=files, timeout=300)
     assert ended.code in (0, 5), ended.err
     assert ended.json["limit"] == "memory"
 
