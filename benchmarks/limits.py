@@ -18,6 +18,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,8 @@ class Row:
     arguments: tuple[str, ...]
     limit: str = "seconds"
     beside: int = 0
+    uses_torch: bool = False
+    """Whether PyTorch, which takes memory of its own, is a part of what it takes to start."""
 
 
 @dataclass(frozen=True)
@@ -89,10 +92,13 @@ class Bench:
     def __init__(self, folder: Path, *, seconds: float, memory_mb: float) -> None:
         self.folder, self.seconds, self.memory_mb = folder, seconds, memory_mb
         self.number = 0
-        self.base_mb = 0.0
+        self.base_mb = self.torch_mb = 0.0
         _make_files(folder)
         small = ("test", "small.sas", "--policy", "heuristic:ff", "--pool", "3")
         self.base_mb = self.measure(Row("start", small, "none")).peak_mb
+        if find_spec("torch") is not None:
+            refused = ("train", "gnn", "domain.pddl", "little.pddl", "--max-states", "1")
+            self.torch_mb = self.measure(Row("start", refused, "none")).peak_mb
 
     def measure(self, row: Row) -> Measured:
         """Runs the command in a session of its own."""
@@ -101,7 +107,8 @@ class Bench:
             "seconds": ["--seconds", f"{self.seconds:g}"],
             "memory": ["--memory-mb", f"{self.memory_mb:g}"],
         }
-        out = ["--out", f"out-{self.number}"] if row.arguments[0] in _WRITING else []
+        ending = _ENDINGS.get(" ".join(row.arguments[:2]), "")
+        out = ["--out", f"out-{self.number}{ending}"] if row.arguments[0] in _WRITING else []
         command = [
             sys.executable,
             "-m",
@@ -128,7 +135,8 @@ class Bench:
         result = None
         with contextlib.suppress(ValueError):
             result = json.loads(output.read_text(errors="replace"))
-        return Measured(process.returncode, seconds, max(0.0, late), peak - self.base_mb, result)
+        start = self.base_mb + self.torch_mb * row.uses_torch
+        return Measured(process.returncode, seconds, max(0.0, late), peak - start, result)
 
     def holds(self, row: Row, found: Measured) -> bool:
         """Whether the limit was kept and told."""
@@ -140,6 +148,8 @@ class Bench:
 
 
 _WRITING = ("test", "fuzz", "safety", "train", "select", "retrain", "scale")
+_ENDINGS = {"train mlp": ".jani2nnet", "safety retrain": ".jani2nnet", "safety shield": ".json"}
+"""Of commands that write one file."""
 
 
 def _make_files(folder: Path) -> None:
@@ -154,12 +164,18 @@ def _make_files(folder: Path) -> None:
     (folder / "huge-domain.pddl").write_text(bundled_domain("satellite"))
     (folder / "huge.pddl").write_text(satellite(40, 20, 40, 800, 400, 0))
     (folder / "line.jani").write_text(json.dumps(generate("two_way_line", length=400)))
+    (folder / "way.jani").write_text(json.dumps(generate("two_way_line")))
     (folder / "models").mkdir()
     zoo = files("misstep") / "bundled" / "zoo" / "transport.asnet.safetensors"
     (folder / "models" / "first.asnet").write_bytes(zoo.read_bytes())
     record = folder / "record"
     misstep.test((domain, folder / "little.pddl"), "heuristic:ff", pool=8, out=record)
     shutil.copytree(record, folder / "many")
+    for mood in ("sleeps", "leaks"):  # good while the record is made
+        policy = folder / f"{mood}.py"
+        policy.write_text(f"{HOSTILE.read_text()}\nanswer = good\n")
+        misstep.test((domain, folder / "little.pddl"), f"python:{policy}:answer", pool=8, out=folder / mood)
+        policy.write_text(f"{HOSTILE.read_text()}\nanswer = {_LATER[mood]}\n")
     first = min((record / "bugs").iterdir()).read_text()
     for number in range(20_000):
         (folder / "many" / "bugs" / f"{100 + number}.json").write_text(first)
@@ -168,6 +184,7 @@ def _make_files(folder: Path) -> None:
         (folder / name).chmod(0o755)
 
 
+_LATER = {"sleeps": "always_sleeps", "leaks": "leaks"}
 _PROGRAMS = {
     "sleeps.sh": "#!/bin/sh\nsleep 600\n",
     "floods.sh": "#!/bin/sh\nyes planners talk and talk and talk\n",
@@ -220,25 +237,53 @@ def rows() -> list[Row]:
             Row(f"safety decide, {one}", ("safety", "decide", "line.jani", "--decider", one))
             for one in DECIDERS
         ),
+        Row("safety shield", ("safety", "shield", *model)),
         Row("verify, 20,000 certificates", ("verify", "many")),
         Row(
             "replay, a policy that sleeps",
             ("replay", "record", "--policy", f"python:{HOSTILE}:always_sleeps"),
         ),
-        Row("train asnet", ("train", "asnet", *pddl)),
-        Row(
-            "train asnet --select",
-            ("train", "asnet", *pddl, "--select", "line", "--validation", "middle.pddl"),
-        ),
-        Row("select", ("select", *pddl, "--policies", "models")),
-        Row("retrain", ("retrain", "domain.pddl", "middle.pddl", "--policy", "zoo:transport")),
-        Row("scale", ("scale", "--generator", "transport", "--policy", "zoo:transport", "--start", "20")),
+        Row("shrink, a policy that sleeps", ("shrink", "sleeps", "0", "--trust")),
+        *_training_rows(pddl, "seconds"),
         Row(
             "scale, a generator that sleeps",
             ("scale", "--generator", "command:./sleeps.sh", "--domain", "domain.pddl", *ff),
         ),
     ]
     return [*found, *_memory_rows(large, ff, model)]
+
+
+def _training_rows(pddl: tuple[str, ...], limit: str) -> list[Row]:
+    """The commands that make policies better, each on work of minutes; for memory with time as a second limit."""
+    also = () if limit == "seconds" else ("--seconds", "20")
+    middle, way = ("domain.pddl", "middle.pddl"), ("way.jani", "--policy", "zoo:two_way_line")
+    little = ("domain.pddl", "little.pddl", "--batches", "1000000")
+    many = ("--max-states", "100000000")
+    found = {
+        "train asnet": ("train", "asnet", *little),
+        "train asnet, many states": ("train", "asnet", *middle, *many),
+        "train asnet --select": (
+            "train",
+            "asnet",
+            *little,
+            "--select",
+            "line",
+            "--validation",
+            "middle.pddl",
+        ),
+        "train mlp": ("train", "mlp", "line.jani", "--steps", "100000000"),
+        "train mlp, a large network": ("train", "mlp", "line.jani", "--hidden", "20000", "20000"),
+        "select": ("select", *pddl, "--policies", "models", "--pool", "1000"),
+        "retrain": ("retrain", *middle, "--policy", "zoo:transport"),
+        "retrain, a large task": ("retrain", *pddl, "--policy", "zoo:transport"),
+        "scale": ("scale", "--generator", "transport", "--policy", "zoo:transport", "--start", "20"),
+        "safety retrain": ("safety", "retrain", *way, "--rounds", "1000", "--exam-runs", "1000000"),
+        "safety retrain, long rounds": ("safety", "retrain", *way, "--epochs", "1000000"),
+    }
+    if find_spec("torch") is not None:
+        found["train gnn"] = ("train", "gnn", *middle, *many)
+        found["train gnn --kind q"] = ("train", "gnn", *little, "--kind", "q")
+    return [Row(name, (*words, *also), limit, uses_torch="gnn" in words) for name, words in found.items()]
 
 
 def _external_rows(large: tuple[str, ...], ff: tuple[str, ...]) -> list[Row]:
@@ -271,6 +316,8 @@ def _memory_rows(large: tuple[str, ...], ff: tuple[str, ...], model: tuple[str, 
             ("test", "small.sas", "--policy", f"python:{HOSTILE}:leaks", "--seconds", "20"), "memory", 1,
         ),
         Row("replay, a policy that leaks", ("replay", "record", "--policy", f"python:{HOSTILE}:leaks"), "memory", 1),
+        Row("shrink, a policy that leaks", ("shrink", "leaks", "0", "--trust"), "memory", 1),
+        *_training_rows(("domain.pddl", "problem.pddl"), "memory"),
         *(
             Row(f"safety test, {one}", ("safety", "test", *model, "--decider", one, "--seconds", "20"), "memory")
             for one in DECIDERS

@@ -121,7 +121,9 @@ def learn(
     shorter = usual if steps is None else {**usual, "steps": steps}
     settings = QSettings(**shorter, rewards=REWARDS, exam_runs=1, seed=seed)
     training = QTraining(task, settings)
-    training.run(checkpoint=lambda at: consider(at.latest))
+    while not training.is_over:
+        training.advance()
+        consider(training.latest)
     return training.latest
 
 

@@ -1,7 +1,16 @@
 """Budget: what may be spent (seconds, expansions, memory, effort) and the flag that stops it all."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import TypeAlias
+
 from misstep._core import Budget as Budget
 from misstep._core import StopFlag as StopFlag
+
+Watch: TypeAlias = Callable[[], AbstractContextManager[None]]
+"""Makes a context that may raise LimitReached at any moment of what is done in it, such as a limit on the process.
+
+Work is done inside of it, again and again; what is saved and told is done outside, in one piece."""
 
 
 def process_budget(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 import misstep
 from misstep._core import Decider, SafetyFuzzer
 from misstep.bundled.models import generate
-from misstep.errors import InputError, PolicyError
+from misstep.errors import InputError, LimitReached, PolicyError
 from misstep.safety.lab import ModelLab
 from misstep.safety.model import SafetyTask
 from misstep.safety.policy import function_policy, load_policy, zoo_file
@@ -21,7 +22,9 @@ from misstep.safety.shield_policy import make_shield, read_shield, shield_functi
 from misstep.training.environment import make_environment
 from misstep.training.qlearning import save
 from misstep.training.repair import Repair, RepairSettings
+from misstep.training.repair_checkpoint import load_repair, repair_file, retrain_to
 from misstep.training.simulator import Simulator
+from tests.unit.watches import rings_at
 
 
 @pytest.fixture
@@ -171,6 +174,43 @@ def test_a_retrained_network_is_a_policy(task: SafetyTask, tmp_path: Path) -> No
         "exhausted",
         "max_steps",
     )
+
+
+def test_a_limit_keeps_the_best_network_and_the_same_retraining_goes_on(
+    task: SafetyTask, tmp_path: Path
+) -> None:
+    settings = RepairSettings(rounds=3, runs=20, epochs=1, exam_runs=50)
+    network = zoo_file("two_way_line")
+    whole = retrain_to(tmp_path / "whole.jani2nnet", task, network, settings)
+    assert len(whole.rounds) == 3 and whole.limit is None
+    out = tmp_path / "p.jani2nnet"
+    for turn in (0, 1):  # before it is set up, and before the first measurement
+        with pytest.raises(LimitReached):
+            retrain_to(out, task, network, settings, watch=rings_at(turn))
+        assert not out.exists()
+    rounds = []
+    for _ in range(4):  # none, then a round at a time; what comes after it is dropped
+        ended = retrain_to(out, task, network, settings, watch=rings_at(2, inside=True))
+        assert (ended.limit, ended.shielded) == ("memory", whole.shielded)
+        assert out.exists() and repair_file(out).exists()
+        rounds.append(len(ended.rounds))
+    assert rounds == [0, 1, 2, 3]
+    found = retrain_to(out, task, network, settings)
+    assert (found.before, found.after, found.rounds) == (whole.before, whole.after, whole.rounds)
+    assert out.with_suffix(".nnet").read_bytes() == (tmp_path / "whole.nnet").read_bytes()
+    assert not repair_file(out).exists()
+
+
+def test_the_state_of_another_retraining_is_dropped(task: SafetyTask, tmp_path: Path) -> None:
+    settings = RepairSettings(rounds=1, runs=10, epochs=1, exam_runs=20)
+    network, out = zoo_file("two_way_line"), tmp_path / "p.jani2nnet"
+    whole = retrain_to(tmp_path / "whole.jani2nnet", task, network, settings)
+    retrain_to(out, task, network, replace(settings, seed=5), watch=rings_at(2, inside=True))
+    repair = Repair(task, network, settings)
+    with pytest.raises(InputError, match="another seed"):
+        load_repair(repair_file(out), repair)
+    assert retrain_to(out, task, network, settings).rounds == whole.rounds
+    assert out.with_suffix(".nnet").read_bytes() == (tmp_path / "whole.nnet").read_bytes()
 
 
 @pytest.mark.parametrize("options", [{"rounds": 0}, {"learning_rate": 1.0}, {"fault_weight": 0.0}])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 
 from misstep._core import SafetyFuzzer
 from misstep.bundled.models import BUNDLED, generate
-from misstep.errors import InputError
+from misstep.errors import InputError, LimitReached
 from misstep.formats.jani import JaniTask
 from misstep.safety.model import SafetyTask
 from misstep.safety.policy import load_policy, zoo_file
@@ -20,6 +20,7 @@ from misstep.training.environment import make_environment
 from misstep.training.qcheckpoint import checkpoint_file, load_checkpoint, prepare, save_checkpoint, train_to
 from misstep.training.qlearning import QSettings, QTraining, save
 from misstep.training.simulator import Rewards
+from tests.unit.watches import rings_at
 
 
 def make(name: str, **parameters: object) -> SafetyTask:
@@ -31,12 +32,9 @@ def make(name: str, **parameters: object) -> SafetyTask:
 
 def trained(task: SafetyTask, settings: QSettings) -> tuple[Any, list[str], list[str]]:
     training = QTraining(task, settings)
-    training.run()
+    while not training.is_over:
+        training.advance()
     return training.result
-
-
-class Killed(Exception):
-    """Stands for kill -9."""
 
 
 @pytest.mark.parametrize("name", ["transport", "inverted_pendulum"])
@@ -47,18 +45,11 @@ def test_training_goes_on_to_the_same_network(name: str, tmp_path: Path) -> None
     train_to(whole, make(name), settings)
     for _ in range(4):
         file = checkpoint_file(out)
-        before = file.read_bytes() if file.exists() else b""
-
         training = QTraining(make(name), settings)
-        if before:
+        if file.exists():
             load_checkpoint(file, training, make(name))
-
-        def stop(at: QTraining, file: Path = file) -> None:
-            save_checkpoint(file, at, make(name))
-            raise Killed
-
-        with pytest.raises(Killed):
-            training.run(checkpoint=stop)
+        training.advance()
+        save_checkpoint(file, training, make(name))
     train_to(out, make(name), settings, resume=True)
     assert out.with_suffix(".nnet").read_bytes() == whole.with_suffix(".nnet").read_bytes()
     assert not checkpoint_file(out).exists()
@@ -143,7 +134,7 @@ def test_gymnasium_environment() -> None:
 
 
 def test_the_best_of_several_seeds_is_kept(tmp_path: Path) -> None:
-    """Killed after the first seed and resumed: the same policy as without, and nothing is left behind."""
+    """Ended after the first seed and resumed: the same policy as without, and nothing is left behind."""
     settings = QSettings(hidden=(8,), steps=400, checkpoint_every=200, exam_runs=20)
     whole, out = tmp_path / "whole.jani2nnet", tmp_path / "p.jani2nnet"
     best = train_to(whole, make("transport"), settings, seeds=2)
@@ -151,12 +142,55 @@ def test_the_best_of_several_seeds_is_kept(tmp_path: Path) -> None:
         train_to(tmp_path / f"{seed}.jani2nnet", make("transport"), replace(settings, seed=seed))
         for seed in (0, 1)
     ]
-    assert best.rank == max(exam.rank for exam in singles)
-    train_to(out, make("transport"), settings)
-    out.with_suffix(".seeds.json").write_text(json.dumps([asdict(singles[0])]), encoding="utf-8")
+    assert best.exam.rank == max(single.exam.rank for single in singles)
+    assert best.limit is None
+    first_turns = 1 + 400 // 200  # to set up, and one for each examination
+    ended = train_to(out, make("transport"), settings, seeds=2, watch=rings_at(first_turns + 1, inside=True))
+    assert (ended.exam, ended.limit) == (singles[0].exam, "memory")
     assert train_to(out, make("transport"), settings, seeds=2, resume=True) == best
     assert out.with_suffix(".nnet").read_bytes() == whole.with_suffix(".nnet").read_bytes()
     assert not out.with_suffix(".seeds.json").exists()
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_limit_keeps_what_was_examined_and_the_training_goes_on(
+    inside: bool, resume: bool, tmp_path: Path
+) -> None:
+    settings = QSettings(hidden=(8,), steps=600, checkpoint_every=200, exam_runs=20)
+    whole, out = tmp_path / "whole.jani2nnet", tmp_path / "p.jani2nnet"
+    best = train_to(whole, make("transport"), settings)
+    with pytest.raises(LimitReached) as caught:
+        train_to(out, make("transport"), settings, watch=rings_at(1, inside=inside))
+    assert caught.value.limit == "memory" and not out.exists()
+    ended = train_to(out, make("transport"), settings, watch=rings_at(2, inside=inside))
+    assert ended.limit == "memory" and out.exists()
+    assert train_to(out, make("transport"), settings, resume=resume) == best
+    assert out.with_suffix(".nnet").read_bytes() == whole.with_suffix(".nnet").read_bytes()
+    assert not checkpoint_file(out).exists()
+
+
+def test_what_another_training_left_is_dropped(tmp_path: Path) -> None:
+    settings = QSettings(hidden=(8,), steps=400, checkpoint_every=200, exam_runs=20)
+    whole, out = tmp_path / "whole.jani2nnet", tmp_path / "p.jani2nnet"
+    best = train_to(whole, make("transport"), settings, seeds=2)
+    other = replace(settings, hidden=(4,))
+    train_to(out, make("transport"), other, seeds=2, watch=rings_at(5, inside=True))
+    assert checkpoint_file(out).exists() and out.with_suffix(".seeds.json").exists()
+    with pytest.raises(InputError, match="another training"):
+        train_to(out, make("transport"), settings, seeds=2, resume=True)
+    assert train_to(out, make("transport"), settings, seeds=2) == best
+    assert out.with_suffix(".nnet").read_bytes() == whole.with_suffix(".nnet").read_bytes()
+
+
+def test_checkpoints_hold_no_more_than_their_file(tmp_path: Path) -> None:
+    """A compressed one of 60 kB could hold 60 MB."""
+    settings = QSettings(hidden=(4,), steps=300, checkpoint_every=100)
+    file = checkpoint_file(tmp_path / "p.jani2nnet")
+    np.savez_compressed(file, about=np.frombuffer(b"{}", np.uint8), zeros=np.zeros(8_000_000))
+    assert file.stat().st_size < 100_000
+    with pytest.raises(InputError, match="larger than the file"):
+        load_checkpoint(file, QTraining(make("transport"), settings), make("transport"))
 
 
 def test_rewards_and_lengths_change_what_is_learned() -> None:

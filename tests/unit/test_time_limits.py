@@ -1,16 +1,19 @@
-"""Time limits of the commands that make policies better: a result or a limit, never an error.
+"""Limits of the commands that make policies better: a result or a limit, never an error.
 
 Times are not asserted here (`python -m benchmarks.limits` measures them): what is asked for would take minutes.
 """
 
+import json
 from pathlib import Path
 
 import pytest
 
 from misstep import load
 from misstep.budget import Budget
+from misstep.bundled.models import generate
 from misstep.errors import LimitReached
 from misstep.experiments.scaling import ScaleConfig, Scaling
+from misstep.formats.asnet_policy import write_asnet
 from misstep.generators.ours import bundled_domain
 from misstep.generators.problems import ferry as ferry_problem
 from misstep.policies.asnet import Asnet
@@ -21,12 +24,20 @@ from misstep.training.retraining import RetrainConfig, retrain
 from misstep.training.selection import AnswerBook, Candidate, select
 from tests.integration.cli import misstep
 
+_RETRAIN = ("safety", "retrain", "way.jani", "--policy", "zoo:two_way_line")
+
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("limits")
     (folder / "domain.pddl").write_text(bundled_domain("ferry"))
     (folder / "problem.pddl").write_text(ferry_problem(5, 4, 0))
+    (folder / "large.pddl").write_text(ferry_problem(10, 10, 0))
+    (folder / "way.jani").write_text(json.dumps(generate("two_way_line")))
+    (folder / "models").mkdir()
+    with Zoo("ferry").opened() as part:
+        assert isinstance(part, Asnet)
+        write_asnet(folder / "models" / "first.asnet", part.model)
     return folder
 
 
@@ -82,13 +93,37 @@ def test_scaling_without_time_has_no_sizes(files: Path) -> None:
         ("scale", "--generator", "command:sleep 600", "--domain", "domain.pddl", "--policy", "heuristic:ff"),
         ("train", "asnet", "domain.pddl", "problem.pddl", "--out", "{}", "--max-states", "10"),
         ("retrain", "domain.pddl", "problem.pddl", "--policy", "zoo:ferry", "--out", "{}"),
+        ("train", "mlp", "way.jani", "--steps", "1000000000", "--out", "{}.jani2nnet"),
+        (*_RETRAIN, "--epochs", "1000000", "--out", "{}.jani2nnet"),
     ],
 )
 def test_commands_end_with_json(arguments: tuple[str, ...], files: Path, tmp_path: Path) -> None:
     words = [word.replace("{}", str(tmp_path / "out")) for word in arguments]
     ended = misstep(*words, "--seconds", "4", "--json", cwd=files, timeout=300)
-    assert ended.code in (0, 5), ended.err
+    assert ended.code in (0, 1, 5), ended.err
     assert ended.json["limit"] == "seconds"
+
+
+@pytest.mark.parametrize(
+    ("memory_mb", "arguments"),
+    [
+        (60, ("train", "asnet", "domain.pddl", "large.pddl", "--max-states", "1000000000", "--out", "{}")),
+        (60, ("train", "mlp", "way.jani", "--hidden", "20000", "20000", "--out", "{}.jani2nnet")),
+        (1, ("scale", "--generator", "ferry", "--policy", "zoo:ferry")),
+        (1, ("select", "domain.pddl", "problem.pddl", "--policies", "models", "--out", "{}")),
+        (1, ("retrain", "domain.pddl", "problem.pddl", "--policy", "zoo:ferry", "--out", "{}")),
+        (1, (*_RETRAIN, "--out", "{}.jani2nnet")),
+    ],
+)
+def test_commands_have_a_memory_limit(
+    memory_mb: int, arguments: tuple[str, ...], files: Path, tmp_path: Path
+) -> None:
+    """60 MB: what is asked for would take gigabytes. 1 MB: anything at all takes more."""
+    words = [word.replace("{}", str(tmp_path / "out")) for word in arguments]
+    limits = ("--memory-mb", str(memory_mb), "--seconds", "120")  # time is for the case that the limit fails
+    ended = misstep(*words, *limits, "--json", cwd=files, timeout=300)
+    assert ended.code in (0, 5), ended.err
+    assert ended.json["limit"] == "memory"
 
 
 def test_replay_and_shrink_have_a_memory_limit(files: Path, tmp_path: Path) -> None:
@@ -112,3 +147,7 @@ def test_replay_and_shrink_have_a_memory_limit(files: Path, tmp_path: Path) -> N
     bug = min((record / "bugs").iterdir()).stem
     assert misstep("shrink", record, bug, "--memory-mb", "500", "--json").code == 1
     assert misstep("verify", record, "--memory-mb", "500", "--json").code == 0
+    assert misstep("report", record, "--memory-mb", "500", "--seconds", "60", "--json").code == 0
+    assert misstep("diff", record, record, "--memory-mb", "500", "--seconds", "60", "--json").code == 0
+    ended = misstep("report", record, "--seconds", "0.001", "--json")
+    assert (ended.code, ended.json["outcome"], ended.json["limit"]) == (5, "limit", "seconds")

@@ -13,6 +13,8 @@ import misstep
 from misstep._core import enumerate_states
 from misstep.errors import InputError, LimitReached
 from misstep.formats.gnn_model import GnnKind, GnnShape
+from misstep.generators.ours import bundled_domain
+from misstep.generators.problems import ferry
 from misstep.policies.gnn import Gnn, identifier, relations_of
 from misstep.training.asnet import Progress
 from misstep.training.gnn import train_gnn
@@ -174,10 +176,27 @@ def test_a_killed_training_goes_on_to_the_same_model(
 
 
 @pytest.mark.parametrize(("kind", "loss"), [("q", "margin"), ("value", "supervised")])
-def test_it_learns(tasks: list[misstep.Task], tmp_path: Path, kind: GnnKind, loss: str) -> None:
-    config = GnnConfig(kind=kind, loss=loss, hidden=16, layers=4, epochs=4, batches=40, batch=16)
-    train_gnn(tasks, (), config, out=tmp_path)
-    lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+def test_it_learns(tmp_path: Path, kind: GnnKind, loss: str) -> None:
+    """The trained policy solves tiny tasks of which the same network without learning solves none or one."""
+    domain, sizes = bundled_domain("ferry"), ((2, 2), (3, 1), (3, 2))
+    tiny = [misstep.load(domain, ferry(*size, 0), unit_cost=True) for size in sizes]
+    config = GnnConfig(
+        kind=kind,
+        loss=loss,
+        hidden=16,
+        layers=3 if kind == "q" else 4,
+        epochs=12,
+        batches=30,
+        batch=16,
+        rate=5e-3 if kind == "q" else 1e-2,
+        final_rate=1e-3,
+        perfect_epochs=1,  # it ends as soon as all are solved
+    )
+    dull = train_gnn(tiny, (), replace(config, rate=0.0, final_rate=0.0, epochs=1), out=tmp_path / "dull")
+    assert dull.solved <= 1
+    learned = train_gnn(tiny, (), config, out=tmp_path / "learned")
+    assert (learned.solved, learned.success_rate) == (3, 1.0)
+    lines = [json.loads(line) for line in (tmp_path / "learned" / "log.jsonl").read_text().splitlines()]
     assert lines[-1]["loss"] < 0.75 * lines[0]["loss"]
 
 

@@ -19,7 +19,8 @@ from misstep.campaign.job import CampaignJob
 from misstep.campaign.result import COUNTS, Result
 from misstep.config import Config
 from misstep.errors import InputError
-from misstep.support.plain import to_plain
+from misstep.formats.sqlite import check_schema, distrust
+from misstep.support.plain import reading, to_plain
 
 NAME = "campaign.sqlite"
 FORMAT = 1
@@ -27,6 +28,8 @@ WAITING, RUNNING, DONE, FAILED = "waiting", "running", "done", "failed"
 STATES = (WAITING, RUNNING, DONE, FAILED)
 _AT_ONCE = 1000
 """Jobs that are entered together."""
+_MAX_COPY = 1_000_000_000
+"""Bytes of a database that is copied to memory."""
 _SCHEMA = f"""
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE jobs (
@@ -83,12 +86,15 @@ class Database:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
         self._connection = connection
+        with self._named():
+            distrust(connection)
 
     @classmethod
     def create(cls, path: Path) -> "Database":
         """Opens the database for writing, and makes it where there is none."""
         path.parent.mkdir(parents=True, exist_ok=True)
         database = cls(path, sqlite3.connect(path, isolation_level=None, timeout=30))
+        database._has_tables()
         database._execute("PRAGMA journal_mode = WAL")
         database._execute("PRAGMA synchronous = FULL")
         database._set_up()
@@ -99,6 +105,8 @@ class Database:
         """A copy of a database, or an empty one where there is none, to try out what would happen."""
         database = cls(path, sqlite3.connect(":memory:", isolation_level=None))
         if path.is_file():
+            if path.stat().st_size > _MAX_COPY:
+                raise InputError(f"{path}: is too large to be tried out in memory; run it without --dry-run")
             before = cls.read(path)
             before._connection.backup(database._connection)
             before.close()
@@ -165,22 +173,23 @@ class Database:
 
     def next_jobs(self, most: int) -> list[Waiting]:
         """The jobs that come next: a seed of everything before the next seed, short ones before long ones."""
-        rows = self._execute(
+        rows = self._select(
             "SELECT id, task, policy, config, tries, is_fresh FROM jobs WHERE state = ? AND is_asked = 1"
             " ORDER BY turn, expected, number LIMIT ?",
             (WAITING, most),
         )
-        return [
-            Waiting(
-                id,
-                task,
-                policy,
-                Config.from_table(json.loads(config), where=f"{self.path}: job {id}"),
-                tries,
-                bool(is_fresh),
-            )
-            for id, task, policy, config, tries, is_fresh in rows
-        ]
+        with reading(self.path):
+            return [
+                Waiting(
+                    id,
+                    task,
+                    policy,
+                    Config.from_table(json.loads(config), where=f"{self.path}: job {id}"),
+                    tries,
+                    bool(is_fresh),
+                )
+                for id, task, policy, config, tries, is_fresh in rows
+            ]
 
     def begin(self, id: str) -> None:
         """A job begins; inside a transaction."""
@@ -232,12 +241,16 @@ class Database:
 
     def running(self) -> list[str]:
         """The jobs that a coordinator has begun and not ended."""
-        return [id for (id,) in self._execute("SELECT id FROM jobs WHERE state = ?", (RUNNING,))]
+        return [id for (id,) in self._select("SELECT id FROM jobs WHERE state = ?", (RUNNING,))]
 
     def counts(self) -> dict[str, int]:
         """How many of the jobs that are asked for are in each state."""
-        rows = self._execute("SELECT state, count(*) FROM jobs WHERE is_asked = 1 GROUP BY state").fetchall()
-        return dict.fromkeys(STATES, 0) | dict(rows)
+        found = dict.fromkeys(STATES, 0)
+        for state, count in self._select(
+            "SELECT state, count(*) FROM jobs WHERE is_asked = 1 GROUP BY state"
+        ):
+            found[state] = count
+        return found
 
     def dropped(self) -> int:
         """How many jobs the file does not ask for any more."""
@@ -249,67 +262,86 @@ class Database:
 
     def durations(self) -> list[tuple[str, str, int, int, float]]:
         """Task, configuration, size, how many jobs are done, and how long one took."""
-        return self._execute(
+        rows = self._select(
             "SELECT task, configuration, size, count(*), avg(wall_seconds) FROM jobs"
             " WHERE state = ? GROUP BY task, configuration, size",
             (DONE,),
-        ).fetchall()
+        )
+        return list(rows)
 
     def open_groups(self) -> list[tuple[str, str, int, float | None, int]]:
         """Task, configuration, size, limit, and how many jobs of such a kind are not done."""
-        return self._execute(
+        rows = self._select(
             "SELECT task, configuration, size, limit_seconds, count(*) FROM jobs WHERE is_asked AND state IN (?, ?)"
             " GROUP BY task, configuration, size, limit_seconds",
             (WAITING, RUNNING),
-        ).fetchall()
+        )
+        return list(rows)
 
     def rows(self) -> Iterator[Row]:
         """All jobs that are asked for, in the order of the plan."""
         names = [field.name for field in dataclasses.fields(Result)]
-        cursor = self._execute(
+        rows = self._select(
             f"SELECT id, task, policy, configuration, seed, state, tries, reason, wall_seconds, {', '.join(names)}"
             " FROM jobs WHERE is_asked ORDER BY number"
         )
-        for row in cursor:
+        for row in rows:
             values = dict(zip(names, row[9:], strict=True))
             id, task, policy, configuration, seed, state, tries, reason, seconds = row[:9]
-            result = _result(values) if state == DONE else None
+            with reading(f"{self.path}: job {id}"):
+                result = _result(values) if state == DONE else None
             yield Row(id, task, policy, configuration, seed, state, tries, reason, seconds, result)
 
     def attempts(self) -> list[tuple[str, str | None]]:
         """Every try of every job, and how it ended."""
-        return self._execute("SELECT job, outcome FROM attempts ORDER BY began").fetchall()
+        return list(self._select("SELECT job, outcome FROM attempts ORDER BY began"))
 
     def _count(self, query: str) -> int:
-        return int(self._execute(query).fetchone()[0])
+        [(count,)] = self._select(query)
+        return int(count)
 
     def _execute(self, query: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
-        try:
+        with self._named():
             return self._connection.execute(query, values)
+
+    def _select(self, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """Row by row: a damaged file may show itself at any of them."""
+        with self._named():
+            yield from self._connection.execute(query, values)
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Around every use of the file: InputError with its name where it is damaged or the disk is full."""
+        try:
+            yield
         except sqlite3.DatabaseError as error:
             raise InputError(
                 f"{self.path}: {error}; is it the database of a campaign, and is there room on the disk?"
             ) from None
 
     def _has_tables(self) -> bool:
-        return self._execute("SELECT name FROM sqlite_master WHERE name = 'about'").fetchone() is not None
+        with self._named():
+            return check_schema(self._connection, self.path, _statements())
 
     def _set_up(self) -> None:
         with self.transaction():
             if not self._has_tables():
-                for statement in _SCHEMA.split(";\n"):
-                    if statement.strip():
-                        self._execute(statement)
+                for statement in _statements():
+                    self._execute(statement)
                 self._execute("INSERT INTO about VALUES ('format', ?)", (FORMAT,))
         self._check()
 
     def _check(self) -> None:
-        found = self._execute("SELECT value FROM about WHERE name = 'format'").fetchone()
+        found = next(self._select("SELECT value FROM about WHERE name = 'format'"), None)
         if found is None or found[0] != str(FORMAT):
             raise InputError(
                 f"{self.path}: the database has format {found and found[0]}, this version of misstep reads {FORMAT}; "
                 "choose another --out"
             )
+
+
+def _statements() -> list[str]:
+    return [statement.strip() for statement in _SCHEMA.split(";\n") if statement.strip()]
 
 
 def _no_campaign(path: Path) -> InputError:

@@ -7,7 +7,8 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import Json
+from misstep.cli.limits import Limits
+from misstep.cli.options import Json, MemoryMb, Seconds
 from misstep.cli.output import emit_json, say
 from misstep.statistics import CONFIDENCE
 
@@ -20,6 +21,8 @@ def diff(
     confidence: Annotated[
         float, Parameter(validator=Number(gt=0, lt=1), help="The confidence of statements about rates.")
     ] = CONFIDENCE,
+    seconds: Seconds = None,
+    memory_mb: MemoryMb = None,
     json: Json = False,
 ) -> int:
     """Compare two tests state by state: what is new, fixed, worse, better; exit code 1 if it got worse.
@@ -32,8 +35,9 @@ def diff(
     from misstep.reports.difference import difference, paired_reports
     from misstep.reports.difference_lines import difference_lines
 
-    pairs = paired_reports(old, new)
-    found = difference(pairs, confidence=confidence)
+    with Limits(seconds=seconds, memory_mb=memory_mb).watch():
+        pairs = paired_reports(old, new)
+        found = difference(pairs, confidence=confidence)
     if json:
         emit_json(found.as_json())
     else:

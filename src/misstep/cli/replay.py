@@ -6,10 +6,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.memory import memory_limit
+from misstep.cli.limits import Limits
 from misstep.cli.options import Json, MemoryMb, Quiet, Seconds, Trust
 from misstep.cli.output import emit_json, say, say_plain, warn
-from misstep.cli.timing import time_limit
 from misstep.reports.status import StatusLine
 
 
@@ -37,14 +36,12 @@ def replay(
     from misstep.reports.show import show_replayed
     from misstep.reports.text import screen_width
 
+    limits = Limits(seconds=seconds, memory_mb=memory_mb)
     counts = dict.fromkeys(STATUS, 0)
     rows = []
     for folder in records_in(record):
-        with (
-            StatusLine(f"asking the policy again: {folder}", quiet=quiet, seconds=seconds),
-            time_limit(seconds),
-            memory_limit(memory_mb),
-        ):
+        status = StatusLine(f"asking the policy again: {folder}", quiet=quiet, seconds=seconds)
+        with status, limits.watch():
             again = open_replay(folder, policy=policy, trust=trust)
             certificates = again.bugs(bug)
             answers = again.ask(certificates)

@@ -6,7 +6,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import Json
+from misstep.cli.limits import Limits
+from misstep.cli.options import Json, MemoryMb, Seconds
 from misstep.cli.output import emit_json, say
 from misstep.errors import InputError
 
@@ -22,6 +23,8 @@ def report(
             help="How states are drawn; by default the drawing with the name of the PDDL domain, or else `rules`."
         ),
     ] = None,
+    seconds: Seconds = None,
+    memory_mb: MemoryMb = None,
     json: Json = False,
 ) -> int:
     """Write a page for the browser: what was found, and every bug step by step with the states drawn.
@@ -38,8 +41,9 @@ def report(
 
     if not records:
         raise InputError("there is no record to report on; give the directory of one, such as runs/demo-001")
-    reports = [Report(Record.open(folder)) for record in records for folder in records_in(record)]
-    page = make_page(reports, drawing=None if drawing is None else make_part("drawing", drawing))
+    with Limits(seconds=seconds, memory_mb=memory_mb).watch():
+        reports = [Report(Record.open(folder)) for record in records for folder in records_in(record)]
+        page = make_page(reports, drawing=None if drawing is None else make_part("drawing", drawing))
     path = out or records[0] / "report.html"
     size = write_page(path, page)
     if json:

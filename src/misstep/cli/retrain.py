@@ -8,9 +8,10 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import MAX_COUNT, Json, PolicyText, Quiet, Seconds
+from misstep.cli.limits import Limits
+from misstep.cli.options import MAX_COUNT, Json, MemoryMb, PolicyText, Quiet, Seconds
 from misstep.cli.output import emit_json, note, say
-from misstep.cli.timing import left_of, time_limit
+from misstep.cli.training import Domain, load_tasks
 from misstep.reports.status import StatusLine
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ Count = Number(gte=1, lt=MAX_COUNT)
 
 
 def retrain(
-    domain: Annotated[Path, Parameter(help="The PDDL domain.")],
+    domain: Domain,
     problems: Annotated[list[Path], Parameter(help="PDDL problems whose bugs are learned, or directories.")],
     /,
     *,
@@ -45,6 +46,7 @@ def retrain(
         list[str] | None, Parameter(negative="", help="Oracles that find the bugs, instead of the usual.")
     ] = None,
     seconds: Seconds = None,
+    memory_mb: MemoryMb = None,
     seed: Annotated[int, Parameter(validator=Number(gte=0, lt=2**32), help="Same seed, same model.")] = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -56,9 +58,6 @@ def retrain(
 
     Example: misstep retrain domain.pddl train/ --policy asnet:ferry.asnet --held-out test/ --out better
     """
-    from misstep.pddl import read_domain
-    from misstep.suite import problem_files
-    from misstep.task import load
     from misstep.training.retraining import RetrainConfig
     from misstep.training.retraining import retrain as learn
 
@@ -66,11 +65,10 @@ def retrain(
     config = RetrainConfig(rounds=rounds, pool=pool, epochs=epochs, batches=batches, rate=rate, seed=seed)
     if oracle:
         config = replace(config, oracle=tuple(oracle))
-    read = read_domain(domain)
-    with time_limit(seconds):
+    limits = Limits(seconds=seconds, memory_mb=memory_mb)
+    with limits.watch():
         training, choosing, measuring = (
-            [load(read, file, unit_cost=True) for file in problem_files(domain, given or [])]
-            for given in (problems, validation, held_out)
+            load_tasks(domain, given or []) for given in (problems, validation, held_out)
         )
     with StatusLine("testing", quiet=quiet or json) as status:
         result = learn(
@@ -80,7 +78,8 @@ def retrain(
             measuring,
             config,
             out=out,
-            max_seconds=left_of(seconds),
+            max_seconds=limits.seconds_left,
+            watch=limits.watch,
             progress=lambda told: _show(status, told, quiet=quiet or json),
         )
     if json:
@@ -122,7 +121,9 @@ def _show(status: StatusLine, told: "Round", *, quiet: bool) -> None:
 def _sum_up(result: "RetrainResult") -> None:
     change = result.change
     if change is None:
-        note("The time was up before the result was measured; the same command with more --seconds goes on.")
+        note(
+            f"The limit on {result.limit} was hit before the result was measured; the same command with more goes on."
+        )
         return
     say(f"measured on {result.of_tasks}: {change.before.tasks} tasks, {change.before.states} states")
     say("               before   after")

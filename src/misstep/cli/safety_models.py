@@ -10,9 +10,11 @@ from cyclopts.validators import Number
 
 from misstep.cli.config_options import ModelOptions, make_config
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import MAX_COUNT, Json, Quiet
+from misstep.cli.limits import Limits
+from misstep.cli.options import MAX_COUNT, Json, MemoryMb, Quiet, Seconds
 from misstep.cli.output import emit_json, note, say
 from misstep.cli.safety_options import ModelFile
+from misstep.cli.training import say_limit
 from misstep.errors import InputError
 
 Count = Number(gt=0, lt=MAX_COUNT)
@@ -86,9 +88,11 @@ def train(
         Parameter(
             negative="",
             show_default=False,
-            help="Go on with a training that was stopped, to the same network.",
+            help="Insist on going on with a training that was stopped; without, what is of another one is dropped.",
         ),
     ] = False,
+    seconds: Seconds = None,
+    memory_mb: MemoryMb = None,
     options: Annotated[Any, Parameter(name="*")] = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -96,7 +100,7 @@ def train(
     """Train a small network with Q-learning on a JANI model.
 
     From time to time the policy is examined: the one that reached the goal most often, and of those the one
-    with the fewest unsafe runs, is written.
+    with the fewest unsafe runs, is written. The same command goes on with a training that was stopped.
 
     Example: misstep train mlp line.jani --out line.jani2nnet --hidden 16 16
     """
@@ -105,6 +109,7 @@ def train(
     from misstep.training.qlearning import QSettings
     from misstep.training.simulator import Rewards
 
+    limits = Limits(seconds=seconds, memory_mb=memory_mb)
     config = make_config(options or ModelOptions(), model=model)
     prepare(out)
     rewards = Rewards(goal=training.goal_reward, unsafe=training.unsafe_reward, step=training.step_reward)
@@ -126,14 +131,19 @@ def train(
         if step % 5000 == 0:
             note(f"{step} steps, {goals:.0%} of recent episodes reach the goal", quiet=quiet or json)
 
-    found = train_to(out, load_model(config), settings, seeds=seeds, resume=resume, progress=progress)
+    with limits.watch():
+        task = load_model(config)
+    found = train_to(out, task, settings, seeds=seeds, resume=resume, watch=limits.watch, progress=progress)
+    exam = found.exam
     if json:
-        emit_json({"policy": f"nnet:{out}", **found.as_json(), "steps": steps, "seeds": seeds})
-    else:
-        say(
-            f"nnet:{out}: {found.goal_rate:.0%} of {found.runs} runs reach the goal, {found.unsafe_rate:.0%} "
-            "become unsafe"
-        )
+        told = {"steps": steps, "seeds": seeds, "limit": found.limit}
+        emit_json({"policy": f"nnet:{out}", **exam.as_json(), **told})
+        return ExitCode.NOTHING_FOUND
+    say_limit(found.limit, quiet=quiet)
+    say(
+        f"nnet:{out}: {exam.goal_rate:.0%} of {exam.runs} runs reach the goal, {exam.unsafe_rate:.0%} "
+        "become unsafe"
+    )
     return ExitCode.NOTHING_FOUND
 
 

@@ -8,9 +8,11 @@ from cyclopts.validators import Number
 
 from misstep.cli.config_options import ModelOptions, ShieldOptions, make_config
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import MAX_COUNT, Json, PolicyText, Quiet
+from misstep.cli.limits import Limits
+from misstep.cli.options import MAX_COUNT, Json, MemoryMb, PolicyText, Quiet, Seconds
 from misstep.cli.output import emit_json, note, say
 from misstep.cli.safety_options import ModelFile
+from misstep.cli.training import say_limit
 from misstep.errors import InputError
 from misstep.explain.words import counted
 from misstep.reports.status import StatusLine
@@ -80,6 +82,8 @@ def retrain(
     runs: Annotated[int, Parameter(validator=Count, help="Runs that are learned from, a round.")] = 200,
     epochs: Annotated[int, Parameter(validator=Count, help="Of training, a round.")] = 60,
     exam_runs: Annotated[int, Parameter(validator=Count, help="Runs of each measurement.")] = 1000,
+    seconds: Seconds = None,
+    memory_mb: MemoryMb = None,
     options: Annotated[Any, Parameter(name="*")] = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -87,16 +91,17 @@ def retrain(
     """Train a network on its faults: it learns what a shield around it does, round after round.
 
     The policy is nnet:FILE or zoo:NAME. The network with the fewest unsafe runs of those that reach the goal
-    as often as before is written.
+    as often as before is written. The same command goes on with a retraining that was stopped.
 
     Example: misstep safety retrain line.jani --policy nnet:mine.jani2nnet --out better.jani2nnet
     """
     from misstep.safety.model import load_model
     from misstep.safety.policy import policy_part
     from misstep.training.qcheckpoint import prepare
-    from misstep.training.qlearning import save
-    from misstep.training.repair import Repair, RepairSettings
+    from misstep.training.repair import RepairSettings
+    from misstep.training.repair_checkpoint import retrain_to
 
+    limits = Limits(seconds=seconds, memory_mb=memory_mb)
     config = make_config(options or ModelOptions(), model=model)
     prepare(out)
     files = policy_part(policy).files
@@ -108,14 +113,16 @@ def retrain(
         text = f"round {number}: {exam.unsafe_rate:.1%} of runs unsafe, {exam.goal_rate:.1%} reach the goal"
         note(text, quiet=quiet or json)
 
-    found = Repair(load_model(config), files[0], settings).run(progress=progress)
-    save(out, found.layers, found.inputs, found.outputs)
+    with limits.watch():
+        task = load_model(config)
+    found = retrain_to(out, task, files[0], settings, watch=limits.watch, progress=progress)
     exams = {"before": found.before, "before, with shield": found.shielded, "after": found.after}
     if json:
         keys = ("before", "shielded", "after")
         result = {key: exam.as_json() for key, exam in zip(keys, exams.values(), strict=True)}
-        emit_json({**result, "rounds": len(found.rounds), "policy": f"nnet:{out}"})
+        emit_json({**result, "rounds": len(found.rounds), "policy": f"nnet:{out}", "limit": found.limit})
     else:
+        say_limit(found.limit, quiet=quiet)
         for line in _table(exams):
             say(line)
         say(f"nnet:{out} is the policy after it")

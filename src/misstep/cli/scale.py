@@ -8,9 +8,9 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import MAX_COUNT, Json, PolicyText, Quiet, Seconds, UnitCost
+from misstep.cli.limits import Limits
+from misstep.cli.options import MAX_COUNT, Json, MemoryMb, PolicyText, Quiet, Seconds, UnitCost
 from misstep.cli.output import emit_json, note, say
-from misstep.cli.timing import left_of, time_limit
 from misstep.reports.status import StatusLine
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def scale(
     unit_cost: UnitCost = False,
     seed: Annotated[int, Parameter(validator=Number(gte=0, lt=2**32), help="Of the instances.")] = 0,
     seconds: Seconds = None,
+    memory_mb: MemoryMb = None,
     out: Annotated[
         Path | None, Parameter(help="Directory for the answers; the same command goes on there.")
     ] = None,
@@ -61,7 +62,7 @@ def scale(
     Example: misstep scale --generator ferry --policy zoo:ferry --seconds 300
     """
     from misstep.budget import Budget
-    from misstep.errors import InputError, LimitReached
+    from misstep.errors import InputError
     from misstep.experiments.scaling import ScaleConfig, Scaling, open_store
     from misstep.plugins import make_part
 
@@ -80,23 +81,25 @@ def scale(
     )
     if oracle:
         config = replace(config, oracle=tuple(oracle))
+    limits = Limits(seconds=seconds, memory_mb=memory_mb)
     scaling = Scaling(
-        text, part, policy, config, store=open_store(out), budget=Budget(seconds=left_of(seconds))
+        text,
+        part,
+        policy,
+        config,
+        store=open_store(out),
+        budget=Budget(seconds=limits.seconds_left),
+        watch=limits.watch,
     )
     results: list[SizeResult] = []
     if not json:
         say("size  instances  solved  coverage        bugs  unknown  bug rate")
     try:
-        with (
-            StatusLine("drawing instances", quiet=quiet or json, seconds=seconds) as status,
-            time_limit(seconds),
-        ):
+        with StatusLine("drawing instances", quiet=quiet or json, seconds=seconds) as status:
             for result in scaling.results(lambda so_far: _show(status, so_far)):
                 results.append(result)
                 if not json:
                     say(_row(result))
-    except LimitReached as error:
-        scaling.limit = error.limit
     finally:
         scaling.store.close()
     if json:
@@ -143,8 +146,10 @@ def _sum_up(scaling: "Scaling", results: "list[SizeResult]") -> None:
         say(
             f"At size {results[-1].size} coverage is below {scaling.config.fallen:.0%} ({percent} confidence)."
         )
-    elif scaling.limit == "seconds":
-        note("The time was up before coverage fell; with --out the same command goes on.")
+    elif scaling.limit != "sizes":
+        note(
+            f"The limit on {scaling.limit} was hit before coverage fell; with --out the same command goes on."
+        )
     else:
         note("Coverage has not fallen at any of the sizes; --largest allows more.")
     good = [result for result in results if result.coverage.lo >= scaling.config.fallen]

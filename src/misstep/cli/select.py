@@ -7,9 +7,9 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import MAX_COUNT, Json, Quiet, Seconds
+from misstep.cli.limits import Limits
+from misstep.cli.options import MAX_COUNT, Json, MemoryMb, Quiet, Seconds
 from misstep.cli.output import emit_json, note, say, warn
-from misstep.cli.timing import left_of, time_limit
 from misstep.errors import InputError
 from misstep.reports.status import StatusLine
 from misstep.training.selection import CRITERIA, Criterion
@@ -56,6 +56,7 @@ def select(
     ] = None,
     seed: Annotated[int, Parameter(validator=Number(gte=0, lt=2**32), help="Of the pools.")] = 0,
     seconds: Seconds = None,
+    memory_mb: MemoryMb = None,
     out: Annotated[
         Path | None,
         Parameter(help="Directory for pools and answers, which are used again; DIR/selection by default."),
@@ -75,6 +76,7 @@ def select(
     from misstep.training.selection import AnswerBook, find_candidates
     from misstep.training.selection import select as rank_all
 
+    limits = Limits(seconds=seconds, memory_mb=memory_mb)
     folder, files = _what(paths, policies, validation)
     candidates = find_candidates(folder, kind=kind)
     if unit_cost is None:
@@ -83,10 +85,11 @@ def select(
         pool=pool, seed=seed, expansions=expansions, oracle=tuple(oracle or ()), unit_cost=unit_cost
     )
     where = out or folder / "selection"
-    budget = Budget(seconds=left_of(seconds))
+    budget = Budget(seconds=limits.seconds_left)
     examiner = Examiner(config, where)
-    with StatusLine("making pools", quiet=quiet or json, seconds=seconds) as status, time_limit(seconds):
-        _add_tasks(examiner, files, status)
+    with StatusLine("making pools", quiet=quiet or json, seconds=seconds) as status:
+        with limits.watch():
+            _add_tasks(examiner, files, status)
         about = {"config": vars(config), "tasks": [each.pool_file.stem for each in examiner.tasks]}
         book = AnswerBook(where, about=about)
         try:
@@ -95,6 +98,7 @@ def select(
                 examiner,
                 book,
                 budget=budget,
+                watch=limits.watch,
                 progress=lambda told: _show(status, told),
                 seed=seed,
             )
@@ -168,7 +172,9 @@ def _say_ranking(found: "Selection") -> None:
             chosen = found.choices[criterion]
             say(f"{criterion} would take {Path(chosen.candidate.file).name} (score {chosen.score:.3f})")
     if found.left:
-        note(f"{found.left} policies were not examined: the time was up; the same command goes on")
+        note(
+            f"{found.left} policies were not examined: the limit on {found.limit} was hit; the same command goes on"
+        )
 
 
 def _how_sure(found: "Selection") -> list[str]:

@@ -6,10 +6,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.memory import memory_limit
+from misstep.cli.limits import Limits
 from misstep.cli.options import Json, MemoryMb, Quiet, Seconds, Trust
 from misstep.cli.output import emit_json, say, say_plain
-from misstep.cli.timing import time_limit
 from misstep.explain.words import counted
 from misstep.reports.status import StatusLine
 
@@ -34,11 +33,8 @@ def shrink(
     from misstep.reports.show import show_bug
     from misstep.reports.text import screen_width
 
-    with (
-        StatusLine(f"shrinking bug {bug}", quiet=quiet, seconds=seconds),
-        time_limit(seconds),
-        memory_limit(memory_mb),
-    ):
+    limits = Limits(seconds=seconds, memory_mb=memory_mb)
+    with StatusLine(f"shrinking bug {bug}", quiet=quiet, seconds=seconds), limits.watch():
         found = shrink_bug(open_replay(record, trust=trust, searches=True), bug)
     if json:
         emit_json(found.as_json())

@@ -1,15 +1,9 @@
-"""Time limits of commands: they count from the start of the program, imports included."""
+"""The time of commands: it counts from the start of the program, imports included."""
 
 import contextlib
 import os
-import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
-from typing import NoReturn
-
-from misstep.errors import LimitReached
 
 _began: list[float] = []
 
@@ -24,26 +18,6 @@ def left_of(seconds: float | None) -> float | None:
     if seconds is None or not _began:
         return seconds
     return max(0.0, seconds - (time.perf_counter() - _began[0]))
-
-
-@contextlib.contextmanager
-def time_limit(seconds: float | None) -> Iterator[None]:
-    """Raises LimitReached in whatever is done meanwhile, native work included, once the time is up."""
-    left = left_of(seconds)
-    if left is None:
-        yield
-        return
-    before = signal.signal(signal.SIGALRM, _ring)
-    signal.setitimer(signal.ITIMER_REAL, max(left, 1e-3))
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def _ring(_signal: int, _frame: FrameType | None) -> NoReturn:
-    raise LimitReached("the time was up before there was a result; allow more --seconds", "seconds")
 
 
 def _age() -> float:

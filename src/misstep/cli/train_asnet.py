@@ -3,27 +3,23 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from misstep.cli.options import MAX_COUNT, Json, Quiet, Seconds
-from misstep.cli.timing import left_of, time_limit
-from misstep.cli.training import Once, check_writable, load_tasks, show, tell
+from misstep.cli.options import MAX_COUNT, Json, Quiet
+from misstep.cli.training import Count, Domain, NetworkOptions, Problems, TrainingFrame, train_and_tell
 
 if TYPE_CHECKING:
     from misstep.training.asnet import TrainingResult
-    from misstep.training.asnet_config import AsnetConfig
 
-Count = Number(gt=0, lt=MAX_COUNT)
 Share = Number(gte=0, lt=1)
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class AsnetOptions:
+class AsnetOptions(NetworkOptions):
     """What the recipe decides where nothing is said."""
 
     layers: Annotated[int | None, Parameter(validator=Count, help="Predicate layers.")] = None
@@ -32,9 +28,6 @@ class AsnetOptions:
         bool | None,
         Parameter(negative="", help="Actions also read whether they stand in LM-cut's landmarks."),
     ] = None
-    epochs: Annotated[int | None, Parameter(validator=Count, help="At most so many.")] = None
-    batches: Annotated[int | None, Parameter(validator=Count, help="Minibatches an epoch.")] = None
-    rate: Annotated[float | None, Parameter(validator=Number(gt=0), help="Learning rate at first.")] = None
     dropout: Annotated[float | None, Parameter(validator=Share, help="Share of values that fall out.")] = None
     weight_decay: Annotated[
         float | None, Parameter(validator=Share, help="By which parameters shrink at every update.")
@@ -43,24 +36,6 @@ class AsnetOptions:
         tuple[str, ...] | None,
         Parameter(name="--teacher", negative="", help="Such as astar or greedy; repeatable."),
     ] = None
-    teacher_expansions: Annotated[
-        int | None,
-        Parameter(name="--expansions", validator=Count, help="What one call of a teacher may expand."),
-    ] = None
-    max_states: Annotated[
-        int | None,
-        Parameter(validator=Number(gte=0), help="Tasks with at most so many states are labelled exactly."),
-    ] = None
-    threads: Annotated[
-        int | None, Parameter(validator=Number(gte=1, lte=64), help="They never change the result.")
-    ] = None
-
-    def config(self, recipe: Literal["best", "published"], seed: int) -> "AsnetConfig":
-        """The recipe with these options."""
-        from misstep.training.asnet_config import make_config
-
-        given = {name: value for name, value in vars(self).items() if value is not None}
-        return make_config(recipe, seed=seed, **given)
 
 
 @Parameter(name="*")
@@ -87,24 +62,15 @@ class TreeOptions:
 
 
 def train_asnet(
-    domain: Annotated[Path, Parameter(help="The PDDL domain.")],
-    problems: Annotated[list[Path], Parameter(help="PDDL problems to train on, or directories of them.")],
+    domain: Domain,
+    problems: Problems,
     /,
     *,
-    out: Annotated[Path, Parameter(help="Directory for models and log; what is there goes on.")],
-    validation: Annotated[
-        list[Path] | None,
-        Parameter(negative="", consume_multiple=True, help="Problems that choose the final model."),
-    ] = None,
+    frame: TrainingFrame,
     recipe: Annotated[
         Literal["best", "published"],
         Parameter(help="`best`: what measurement says; `published`: the loop of the published policies."),
     ] = "best",
-    seconds: Seconds = None,
-    seed: Annotated[int, Parameter(validator=Number(gte=0, lt=2**32), help="Same seed, same weights.")] = 0,
-    cache: Annotated[
-        Path | None, Parameter(help="File with teachers' answers, to be shared between trainings.")
-    ] = None,
     options: AsnetOptions = AsnetOptions(),  # noqa: B008
     tree: TreeOptions = TreeOptions(),  # noqa: B008
     json: Json = False,
@@ -114,21 +80,18 @@ def train_asnet(
 
     Example: misstep train asnet domain.pddl train/ --validation larger/ --out ferry --seconds 600
     """
-    config = options.config(recipe, seed)
-    check_writable(out)
-    with time_limit(seconds):
-        training, choosing = load_tasks(domain, problems), load_tasks(domain, validation or [])
-    result = _learner(tree, seed)(
-        training,
-        choosing,
-        config,
-        out=out,
-        cache=cache,
-        max_seconds=left_of(seconds),
-        progress=lambda told: show(told, quiet=quiet or json),
-        report=Once(),
+    from misstep.training.asnet_config import make_config
+
+    return train_and_tell(
+        _learner(tree, frame.seed),
+        make_config(recipe, seed=frame.seed, **options.given),
+        domain,
+        problems,
+        frame,
+        kind="asnet",
+        json=json,
+        quiet=quiet,
     )
-    return tell(result, kind="asnet", validated=bool(validation), json=json, quiet=quiet)
 
 
 def _learner(options: TreeOptions, seed: int) -> "Callable[..., TrainingResult]":

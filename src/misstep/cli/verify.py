@@ -7,10 +7,9 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.memory import memory_limit
+from misstep.cli.limits import Limits
 from misstep.cli.options import MOST_JOBS, Json, MemoryMb, Quiet, Seconds
 from misstep.cli.output import emit_json, say
-from misstep.cli.timing import time_limit
 from misstep.explain.words import counted
 from misstep.reports.status import StatusLine
 
@@ -36,11 +35,9 @@ def verify(
     """
     from misstep.record.verify import verify_all
 
-    with (
-        StatusLine(f"checking the certificates of {record}", quiet=quiet, seconds=seconds),
-        time_limit(seconds),
-        memory_limit(memory_mb),
-    ):
+    limits = Limits(seconds=seconds, memory_mb=memory_mb)
+    status = StatusLine(f"checking the certificates of {record}", quiet=quiet, seconds=seconds)
+    with status, limits.watch():
         found = verify_all(record, jobs=jobs)
     if json:
         emit_json(found.as_json())

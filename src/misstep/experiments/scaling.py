@@ -1,11 +1,12 @@
 """Scaling statements: how far a policy's coverage holds as instances grow, with a stated confidence."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from misstep.budget import Budget
+from misstep.budget import Budget, Watch
 from misstep.config import Config
 from misstep.errors import InputError, LimitReached
 from misstep.plugins import make_policy_part
@@ -103,8 +104,10 @@ class Scaling:
     """Stands in for what `policy` names."""
     store: Store = field(default_factory=MemoryStore)
     budget: Budget = field(default_factory=Budget)
+    watch: Watch = nullcontext
+    """Around the work on every instance; LimitReached ends it as the time does."""
     limit: str | None = None
-    """Why it ended before coverage fell: `seconds`, or `sizes` where none is left."""
+    """Why it ended before coverage fell: `seconds` or `memory`, or `sizes` where none is left."""
     fallen: bool = False
 
     def results(self, on_instance: Callable[[SizeResult], None] = lambda _: None) -> Iterator[SizeResult]:
@@ -116,11 +119,11 @@ class Scaling:
             while not self._enough(result):
                 key = (size, result.instances)
                 if key not in known:
-                    if self.budget.is_over:
-                        break
                     try:
-                        answer = self._instance(part, size, result.instances)
-                    except LimitReached:  # the translator's: as if the time had been up before
+                        with self.watch():
+                            answer = self._instance(part, size, result.instances)
+                    except LimitReached as reached:
+                        self.limit = reached.limit
                         break
                     self.store.append(ANSWERS, {"size": size, "number": result.instances, **answer})
                     known[key] = answer
@@ -128,8 +131,7 @@ class Scaling:
                 on_instance(result)
             if result.instances:
                 yield result
-            if not self._enough(result):
-                self.limit = "seconds"
+            if self.limit is not None:
                 return
             if result.coverage.hi < self.config.fallen:
                 self.fallen = True
@@ -156,6 +158,7 @@ class Scaling:
 
     def _instance(self, part: Policy | PolicyPart, size: int, number: int) -> dict[str, Any]:
         """The policy on one random instance: whether it solves it, and whether that is a bug."""
+        self._check_time()
         config = self.config
         seed = config.seed + 1_000_003 * size + number
         unit_cost = config.unit_cost or bool(getattr(part, "unit_cost", False))
@@ -174,10 +177,13 @@ class Scaling:
         session = Session(asked, task=task, policy=self.part)
         for _ in session.events():
             pass
-        if self.budget.is_over:  # What it says so late it says because the time was up.
-            raise LimitReached("the time was up", "seconds")
+        self._check_time()  # What it says so late it says because the time was up.
         [judged] = session.tally.judged.values()
         return {"solved": judged.outcome == "solved", "verdict": str(judged.verdict)}
+
+    def _check_time(self) -> None:
+        if self.budget.is_over:
+            raise LimitReached("the time was up", "seconds")
 
 
 def _checked(line: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -16,9 +16,9 @@ import numpy as np
 from misstep.errors import InputError
 from misstep.formats.asnet_model import AsnetModel, Floats, Module, ModuleKey, make_model
 from misstep.formats.safetensors import is_safetensors, read_safetensors, write_safetensors
+from misstep.formats.sqlite import MAX_VALUE, distrust, stored_rows
 
 _FORMAT = "misstep-asnet-1"
-_MAX_BLOB = 64_000_000
 _MAX_FILE = 1_000_000_000
 _SQLITE_MAGIC = b"SQLite format 3\0"
 _EMPTY = np.zeros(0, dtype=np.float32)
@@ -96,9 +96,7 @@ def _read_sqlite(path: Path) -> AsnetModel:
     try:
         connection = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1", uri=True)
         try:
-            connection.execute("PRAGMA trusted_schema = OFF")
-            # What is larger than the file is not in it: it is made up by a column that is computed.
-            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(_MAX_BLOB, path.stat().st_size))
+            distrust(connection, max_value=min(MAX_VALUE, path.stat().st_size))
             return _from_tables(path, connection)
         finally:
             connection.close()
@@ -112,18 +110,14 @@ def _from_tables(path: Path, connection: sqlite3.Connection) -> AsnetModel:
         if table not in tables:
             raise InputError(f"{path}: has no table `{table}`, so it is no ASNet policy")
     rows = connection.execute("SELECT parameter, int_value, str_value FROM asnets_info")
-    info = {str(parameter): (number, text) for parameter, number, text in rows}
+    info = {str(parameter): (number, text) for parameter, number, text in stored_rows(rows, path)}
     hidden, num_layers = (_info_int(path, info, f"cfg_{name}") for name in ("hidden_dimension", "num_layers"))
     names: dict[str, dict[int, str]] = {"action": {}, "predicate": {}}
     found: dict[tuple[str, bool], dict[ModuleKey, Floats]] = {
         (kind, bias): {} for kind in names for bias in (False, True)
     }
     query = "SELECT layer, sig, name, idx, weights FROM asnets_weights ORDER BY id"
-    left = path.stat().st_size
-    for layer, sig, name, index, blob in connection.execute(query):
-        left -= len(blob) if isinstance(blob, bytes) else 0
-        if left < 0:
-            raise InputError(f"{path}: its rows hold more than the file; is it made up?")
+    for layer, sig, name, index, blob in stored_rows(connection.execute(query), path):
         numbers = all(type(number) is int and number >= 0 for number in (layer, sig, index))
         if not (numbers and sig <= 3 and isinstance(name, str)):
             raise InputError(f"{path}: a row of `asnets_weights` is malformed: {(layer, sig, name, index)}")

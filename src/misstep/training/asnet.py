@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from misstep._core import AsnetTrainer, Budget
+from misstep.budget import Watch
 from misstep.errors import InputError, LimitReached
 from misstep.formats.asnet_model import AsnetModel, Floats, Module
 from misstep.formats.asnet_policy import write_asnet
 from misstep.task import Task
 from misstep.training.asnet_checkpoint import Checkpoint
 from misstep.training.asnet_config import AsnetConfig
-from misstep.training.asnet_data import AnyData, TimeUp, TrainingData, make_data
+from misstep.training.asnet_data import AnyData, TrainingData, make_data
 from misstep.training.asnet_init import configured_model
 from misstep.training.asnet_run import EpochResult, TrainerState, TrainingRun, visit_runs
 from misstep.training.teacher_cache import TeacherCache, task_digest
@@ -55,7 +56,7 @@ class TrainingResult:
     """The validation tasks that it solves (training tasks where there are none)."""
     seconds: float
     limit: str | None
-    """`seconds` where the time was up before training had ended."""
+    """`seconds` or `memory` where that was used up before training had ended."""
 
     def as_json(self) -> dict[str, object]:
         """As INTERFACE.md says."""
@@ -70,13 +71,14 @@ def train_asnet(
     out: Path,
     cache: Path | None = None,
     max_seconds: float | None = None,
+    watch: Watch = contextlib.nullcontext,
     progress: Callable[[Progress], None] = lambda _: None,
     report: Callable[[str], None] = lambda _: None,
 ) -> TrainingResult:
     """Trains, or goes on where a session in `out` was killed; writes models, `log.jsonl` and `final.asnet`.
 
     `report` hears what goes wrong with teachers. Equal arguments give equal models bit for bit, whatever the
-    number of threads; `max_seconds` only ends training earlier.
+    number of threads; `max_seconds` only ends training earlier, and so does `watch`, which is around all work.
     """
     start = time.monotonic()
     make_folder(out)
@@ -85,22 +87,24 @@ def train_asnet(
         raise InputError("training an ASNet needs tasks from PDDL, not from SAS")
     answers = TeacherCache(cache or out / "teachers.sqlite")
     try:
-        model = configured_model(view, config, seed=config.seed)
-        data = make_data(model, training, validation, config, cache=answers, report=report)
-        data.budget = Budget(seconds=max_seconds)
-        data.enumerate()
-        session = TrainingSession(
-            data,
-            [run for number in range(config.runs) for run in _runs(data, seed=config.seed + number)],
-            out=out,
-            ending="asnet",
-            write=lambda path, parameters: write_asnet(
-                path, with_parameters(model, data.trainer, parameters)
-            ),
-            about=asdict(replace(config, threads=1)),
-            start=start,
-            max_seconds=max_seconds,
-        )
+        with watch():
+            model = configured_model(view, config, seed=config.seed)
+            data = make_data(model, training, validation, config, cache=answers, report=report)
+            data.budget = Budget(seconds=max_seconds)
+            data.enumerate()
+            session = TrainingSession(
+                data,
+                [run for number in range(config.runs) for run in _runs(data, seed=config.seed + number)],
+                out=out,
+                ending="asnet",
+                write=lambda path, parameters: write_asnet(
+                    path, with_parameters(model, data.trainer, parameters)
+                ),
+                about=asdict(replace(config, threads=1)),
+                start=start,
+                max_seconds=max_seconds,
+                watch=watch,
+            )
         return session.work(progress)
     finally:
         answers.close()
@@ -142,13 +146,14 @@ class TrainingSession:
         about: dict[str, object],
         start: float,
         max_seconds: float | None,
+        watch: Watch,
     ) -> None:
         """Goes on from the checkpoint in `out`, if there is one of a training with the same `about` and tasks.
 
         Models are files with this ending, and `write` makes them.
         """
         self.data, self.runs, self.out, self.max_seconds = data, runs, out, max_seconds
-        self.config, self.ending, self.write = data.config, ending, write
+        self.config, self.ending, self.write, self.watch = data.config, ending, write, watch
         self.checkpoint = Checkpoint(out)
         digests = [task_digest(task).hex() for task in self.data.tasks]
         self.about = json.dumps([about, digests], sort_keys=True)
@@ -183,15 +188,15 @@ class TrainingSession:
         limit = None
         try:
             if not self._has_models():
-                self._first_states()
+                with self.watch():
+                    self._first_states()
             while any(run.alive for run in self.runs):
                 for run in self._turn():
-                    self.data.check_time()
                     self._epoch(run, progress)
-        except TimeUp:
-            limit = "seconds"
-        if not self._has_models():
-            raise LimitReached(f"no epoch ended within {self.max_seconds:g} seconds; allow more", "seconds")
+        except LimitReached as reached:
+            limit = reached.limit
+            if not self._has_models():
+                raise LimitReached(f"no epoch ended within the limit on {limit}; allow more", limit) from None
         return self._finish(limit)
 
     def _turn(self) -> list[TrainingRun]:
@@ -204,10 +209,16 @@ class TrainingSession:
         return any(run.best is not None for run in self.runs)
 
     def _epoch(self, run: TrainingRun, progress: Callable[[Progress], None]) -> None:
-        best_before = run.best
-        result = run.advance(self.data, turn=sum(each.epoch for each in self.runs))
+        before = replace(run)
+        try:
+            with self.watch():
+                self.data.check_time()
+                result = run.advance(self.data, turn=sum(each.epoch for each in self.runs))
+        except LimitReached:  # Half an epoch leaves nothing.
+            vars(run).update(vars(before))
+            raise
         self._write_model(self.out / "models" / f"{run.name}-{run.epoch:04d}.{self.ending}", result.model)
-        if run.best != best_before:
+        if run.best != before.best:
             self._write_model(self.out / "models" / f"{run.name}-best.{self.ending}", result.model)
         self._drop_worse()
         told = self._progress(run, result)

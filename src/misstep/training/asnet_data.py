@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeAlias, TypeVar
 
 from misstep import _core
-from misstep._core import AsnetTrainer, Budget
+from misstep._core import AsnetTrainer, Budget, StopFlag
 from misstep.errors import InputError, LimitReached
 from misstep.formats.asnet_model import AsnetModel, Floats
 from misstep.plugins import make_part
@@ -41,7 +41,6 @@ class PoolEntry:
     """Empty where the teachers had no answer: kept so that a later session does not ask again."""
 
 
-RunConfig: TypeAlias = AsnetConfig | GnnConfig
 TrainerT = TypeVar("TrainerT", AsnetTrainer, GnnTrainer)
 ConfigT = TypeVar("ConfigT", AsnetConfig, GnnConfig)
 
@@ -151,16 +150,25 @@ class LabelledTasks(ABC, Generic[TrainerT, ConfigT]):
         """The policy with these parameters on one of the tasks."""
 
     def run(self, parameters: Floats, tasks: Sequence[int]) -> list[_core.Run]:
-        """How the policy with these parameters fares from the initial states of some tasks."""
+        """How the policy with these parameters fares from the initial states of some tasks; TimeUp as elsewhere."""
+        stop = StopFlag()
+        budget = Budget(seconds=self.budget.seconds_left, stop=stop)
 
         def run_one(number: int) -> _core.Run:
             task = self.tasks[number]
             graph = _core.PolicyGraph(task, self.policy(number, parameters), dead_ends=False, recheck=False)
-            [run] = graph.run(task.batch([task.initial_state]), max_steps=self.config.max_steps)
-            return run
+            starts = task.batch([task.initial_state])
+            runs = graph.run(starts, max_steps=self.config.max_steps, budget=budget)
+            if not runs:
+                raise TimeUp
+            return runs[0]
 
         with ThreadPoolExecutor(self.config.threads) as threads:
-            return list(threads.map(run_one, tasks))
+            try:
+                return list(threads.map(run_one, tasks))
+            except BaseException:  # A limit that rings here: the threads do not hear it.
+                stop.set()
+                raise
 
 
 AnyData: TypeAlias = LabelledTasks[AsnetTrainer, AsnetConfig] | LabelledTasks[GnnTrainer, GnnConfig]

@@ -8,7 +8,8 @@ import numpy as np
 
 from misstep import _core
 from misstep.formats.asnet_model import Floats
-from misstep.training.asnet_data import AnyData, RunConfig
+from misstep.training.asnet_data import AnyData
+from misstep.training.run_config import RunConfig
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from misstep import _core
 from misstep._core import Budget
+from misstep.budget import Watch
 from misstep.errors import InputError
 from misstep.formats.asnet_model import Floats
 from misstep.formats.gnn_file import write_gnn
@@ -34,13 +36,15 @@ def train_gnn(
     out: Path,
     cache: Path | None = None,
     max_seconds: float | None = None,
+    watch: Watch = nullcontext,
     progress: Callable[[Progress], None] = lambda _: None,
     report: Callable[[str], None] = lambda _: None,
 ) -> TrainingResult:
     """Trains, or goes on where a session in `out` was killed; writes models, `log.jsonl` and `final.gnn`.
 
     `report` hears what goes wrong with teachers. Equal arguments give equal models bit for bit on a machine,
-    whatever the number of threads; `max_seconds` only ends training earlier.
+    whatever the number of threads; `max_seconds` only ends training earlier, and so does `watch`, which is around
+    all work.
     """
     start = time.monotonic()
     torch_module()  # Where it is missing, that is told before any work is done.
@@ -49,21 +53,23 @@ def train_gnn(
     try:
         # A session that only has to tell how far it came does so, however little time is left.
         goes_on = (out / STATE).is_file()
-        found = _enumerate(training, config, Budget(seconds=None if goes_on else max_seconds))
-        data = _make_data(training, validation, found, config, answers, report)
-        left = None if max_seconds is None else max(0.0, max_seconds - (time.monotonic() - start))
-        data.budget = Budget(seconds=left)
-        trainer = data.trainer
-        session = TrainingSession(
-            data,
-            [_run(data, config.seed + number) for number in range(config.runs)],
-            out=out,
-            ending="gnn",
-            write=lambda path, parameters: write_gnn(path, trainer.shape, trainer.arrays(parameters)),
-            about=asdict(replace(config, threads=1)),
-            start=start,
-            max_seconds=max_seconds,
-        )
+        with watch():
+            found = _enumerate(training, config, Budget(seconds=None if goes_on else max_seconds))
+            data = _make_data(training, validation, found, config, answers, report)
+            left = None if max_seconds is None else max(0.0, max_seconds - (time.monotonic() - start))
+            data.budget = Budget(seconds=left)
+            trainer = data.trainer
+            session = TrainingSession(
+                data,
+                [_run(data, config.seed + number) for number in range(config.runs)],
+                out=out,
+                ending="gnn",
+                write=lambda path, parameters: write_gnn(path, trainer.shape, trainer.arrays(parameters)),
+                about=asdict(replace(config, threads=1)),
+                start=start,
+                max_seconds=max_seconds,
+                watch=watch,
+            )
         return session.work(progress)
     finally:
         answers.close()

@@ -3,20 +3,25 @@
 import hashlib
 import json
 import zipfile
-from collections.abc import Callable
-from dataclasses import asdict, replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from misstep.errors import InputError
+from misstep.budget import Watch
+from misstep.errors import InputError, LimitReached
+from misstep.formats.linear_layers import Layers
 from misstep.safety.exam import Exam
 from misstep.safety.model import SafetyTask
 from misstep.training.qlearning import QSettings, QTraining, save
+from misstep.training.repair import RepairSettings
 
 _ABOUT = "about"
+_ANEW = "train without --resume"
 
 
 def prepare(out: Path) -> None:
@@ -33,6 +38,24 @@ def prepare(out: Path) -> None:
         raise InputError(f"{out}: cannot write there: {error.strerror}; choose another --out") from None
 
 
+@dataclass(frozen=True, slots=True)
+class QTrained:
+    """What training gave: how the policy that was written did when it was examined, and what ended it early."""
+
+    exam: Exam
+    limit: str | None = None
+    """`seconds` or `memory`; the checkpoint is still there."""
+
+
+@dataclass(slots=True)
+class _Seed:
+    """The training from one seed, as far as it came: what was examined last, and the limit that ended it."""
+
+    exam: Exam | None = None
+    network: tuple[Layers, list[str], list[str]] | None = None
+    limit: str | None = None
+
+
 def train_to(
     out: Path,
     task: SafetyTask,
@@ -40,36 +63,76 @@ def train_to(
     *,
     seeds: int = 1,
     resume: bool = False,
+    watch: Watch = nullcontext,
     progress: Callable[[int, float], None] | None = None,
-) -> Exam:
-    """Trains from one seed after another and writes the best policy; how that did when it was examined.
+) -> QTrained:
+    """Trains from one seed after another and writes the best policy.
 
-    There are checkpoints on the way, from which `resume` goes on to the same network. A training without a
-    checkpoint starts anew, and gives the same network too.
+    There are checkpoints on the way, from which the same training goes on to the same network. A training without
+    one starts anew, and gives the same network too; with `resume` it is an InputError where what is there belongs
+    to another training. `watch` is around all work: where it raises
+    LimitReached, the best policy that was examined until then is written; where there is none it is raised again.
     """
     file, done = checkpoint_file(out), _done_file(out)
-    exams = _read_done(done) if resume else []
-    best = max(exams, key=lambda exam: exam.rank, default=None)
+    limit = None
     try:
+        exams = _read_done(done, identity(settings, task), must=resume)
+        best = max(exams, key=lambda exam: exam.rank, default=None)
         for seed in range(settings.seed + len(exams), settings.seed + seeds):
-            training = QTraining(task, replace(settings, seed=seed))
-            if resume and file.is_file():
-                load_checkpoint(file, training, task)
-            training.run(progress=progress, checkpoint=lambda at: save_checkpoint(file, at, task))
-            assert training.exam is not None, "the last step is followed by an examination"
-            if best is None or training.exam.rank > best.rank:
-                best = training.exam
-                save(out, *training.result)
-            exams.append(training.exam)
+            found = _train(file, task, replace(settings, seed=seed), resume, watch, progress)
+            if found.exam is not None and found.network is not None:
+                if best is None or found.exam.rank > best.rank:
+                    best = found.exam
+                    save(out, *found.network)
+                exams.append(found.exam)
+            limit = found.limit
+            if limit is not None:
+                break
             file.unlink(missing_ok=True)  # first: it belongs to no seed that is done
-            done.write_text(json.dumps([asdict(exam) for exam in exams]) + "\n", encoding="utf-8")
-        done.unlink(missing_ok=True)
+            told = {**identity(settings, task), "exams": [asdict(exam) for exam in exams]}
+            done.write_text(json.dumps(told) + "\n", encoding="utf-8")
+        else:
+            done.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(
             f"{out}: cannot write: {error.strerror}; `--resume` goes on with the last checkpoint"
         ) from None
-    assert best is not None, "there is at least one seed"
-    return best
+    if best is None:
+        raise LimitReached(
+            f"no policy was examined within the limit on {limit}; allow more", limit or "seconds"
+        )
+    return QTrained(best, limit)
+
+
+def _train(
+    file: Path,
+    task: SafetyTask,
+    settings: QSettings,
+    resume: bool,
+    watch: Watch,
+    progress: Callable[[int, float], None] | None,
+) -> _Seed:
+    """Goes on from the checkpoint, where there is one, from examination to examination."""
+    found = _Seed()
+    try:
+        with watch():
+            training = QTraining(task, settings)
+            try:
+                if file.is_file():
+                    load_checkpoint(file, training, task)
+            except InputError:
+                if resume:
+                    raise
+                training = QTraining(task, settings)
+        found.exam, found.network = training.exam, training.result
+        while not training.is_over:
+            with watch():
+                training.advance(progress=progress)
+            save_checkpoint(file, training, task)
+            found.exam, found.network = training.exam, training.result
+    except LimitReached as reached:
+        found.limit = reached.limit
+    return found
 
 
 def _done_file(out: Path) -> Path:
@@ -77,13 +140,19 @@ def _done_file(out: Path) -> Path:
     return out.with_suffix(".seeds.json")
 
 
-def _read_done(file: Path) -> list[Exam]:
+def _read_done(file: Path, wanted: Mapping[str, Any], *, must: bool) -> list[Exam]:
+    """Those of the same training; none where there are none, InputError where they `must` be of this one."""
     try:
-        return [Exam(**exam) for exam in json.loads(file.read_text(encoding="utf-8"))]
+        told = json.loads(file.read_text(encoding="utf-8"))
+        if any(told[name] != value for name, value in wanted.items()):
+            raise ValueError("it belongs to another training")
+        return [Exam(**exam) for exam in told["exams"]]
     except FileNotFoundError:
         return []
-    except (OSError, TypeError, ValueError) as error:
-        raise InputError(f"{file}: it cannot be read: {error}; train without --resume") from None
+    except (OSError, KeyError, TypeError, ValueError, RecursionError) as error:
+        if not must:
+            return []
+        raise InputError(f"{file}: it cannot be used: {error}; {_ANEW}") from None
 
 
 def checkpoint_file(out: Path) -> Path:
@@ -94,7 +163,7 @@ def checkpoint_file(out: Path) -> Path:
 def save_checkpoint(file: Path, training: QTraining, task: SafetyTask) -> None:
     """Writes the state of a training, complete or not at all."""
     about = {
-        **_identity(training.settings, task),
+        **identity(training.settings, task),
         "step": training.step,
         "time": training.network.time,
         "count": training.memory.count,
@@ -103,26 +172,12 @@ def save_checkpoint(file: Path, training: QTraining, task: SafetyTask) -> None:
         "random": training.rng.bit_generator.state,
         "simulator": training.simulator.snapshot(),
     }
-    arrays = {f"{number:03d}": array for number, array in enumerate(_arrays(training))}
-    draft = file.with_name(f".{file.name}.part")
-    with draft.open("wb") as stream:
-        np.savez(stream, **{_ABOUT: np.frombuffer(json.dumps(about).encode(), np.uint8)}, **arrays)  # type: ignore[arg-type]
-    draft.replace(file)
+    write_state(file, about, _arrays(training))
 
 
 def load_checkpoint(file: Path, training: QTraining, task: SafetyTask) -> None:
     """Brings a new training to where the checkpoint was made; InputError where it belongs to another one."""
-    try:
-        with np.load(file, allow_pickle=False) as stored:
-            about = json.loads(stored[_ABOUT].tobytes())
-            arrays = [stored[name] for name in sorted(stored.files) if name != _ABOUT]
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise InputError(f"{file}: this is no checkpoint: {error}; train without --resume") from None
-    for name, value in _identity(training.settings, task).items():
-        if about.get(name) != value:
-            raise InputError(
-                f"{file}: the training had another {name}; use the same, or train without --resume"
-            )
+    about, arrays = read_state(file, identity(training.settings, task))
     try:
         for mine, theirs in zip(_arrays(training), arrays, strict=True):
             mine[...] = theirs
@@ -132,7 +187,34 @@ def load_checkpoint(file: Path, training: QTraining, task: SafetyTask) -> None:
         training.rng.bit_generator.state = about["random"]
         training.simulator.restore(about["simulator"])
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{file}: the checkpoint is damaged: {error}; train without --resume") from None
+        raise InputError(f"{file}: the checkpoint is damaged: {error}; {_ANEW}") from None
+
+
+def write_state(file: Path, about: Mapping[str, Any], arrays: Sequence[NDArray[Any]]) -> None:
+    """Writes plain data and arrays, complete or not at all."""
+    named = {f"{number:03d}": array for number, array in enumerate(arrays)}
+    draft = file.with_name(f".{file.name}.part")
+    with draft.open("wb") as stream:
+        np.savez(stream, **{_ABOUT: np.frombuffer(json.dumps(about).encode(), np.uint8)}, **named)  # type: ignore[arg-type]
+    draft.replace(file)
+
+
+def read_state(file: Path, wanted: Mapping[str, Any]) -> tuple[dict[str, Any], list[NDArray[Any]]]:
+    """What `write_state` wrote; InputError where it belongs to a training that was told something else."""
+    try:
+        with zipfile.ZipFile(file) as container:
+            # What we write is not compressed: a small file cannot hold much.
+            if sum(member.file_size for member in container.infolist()) > file.stat().st_size:
+                raise ValueError("its parts are larger than the file")
+        with np.load(file, allow_pickle=False) as stored:
+            about = json.loads(stored[_ABOUT].tobytes())
+            arrays = [stored[name] for name in sorted(stored.files) if name != _ABOUT]
+        others = [name for name, value in wanted.items() if about.get(name) != value]
+    except (OSError, ValueError, AttributeError, KeyError, MemoryError, zipfile.BadZipFile) as error:
+        raise InputError(f"{file}: this is no checkpoint: {error}; {_ANEW}") from None
+    if others:
+        raise InputError(f"{file}: the training had another {others[0]}; use the same, or {_ANEW}")
+    return about, arrays
 
 
 def _arrays(training: QTraining) -> list[NDArray[Any]]:
@@ -146,7 +228,7 @@ def _arrays(training: QTraining) -> list[NDArray[Any]]:
     ]
 
 
-def _identity(settings: QSettings, task: SafetyTask) -> dict[str, Any]:
+def identity(settings: QSettings | RepairSettings, task: SafetyTask) -> dict[str, Any]:
     """What makes two trainings the same."""
     conditions = json.dumps([task.files.unsafe, task.files.goal, task.files.start, task.constants])
     told = json.loads(json.dumps(asdict(settings)))

@@ -25,6 +25,8 @@ from misstep.training.simulator import Rewards, Simulator
 
 Array = NDArray[np.float64]
 MAX_WIDTH = 100_000
+_AT_ONCE = 2**18
+"""Numbers that are drawn together."""
 
 
 def need_one(settings: object, names: Iterable[str]) -> None:
@@ -66,11 +68,19 @@ class QSettings:
             raise InputError(f"the discount is {self.discount}; it lies above 0 and is at most 1")
 
 
+def _normal(rng: np.random.Generator, rows: int, columns: int) -> Array:
+    """First weights, some rows at a time: a limit on memory can be noticed before all of a large matrix is there."""
+    made = np.empty((rows, columns))
+    for part in np.array_split(made, range(0, rows, max(1, _AT_ONCE // columns))[1:]):
+        part[...] = rng.normal(0, np.sqrt(2 / columns), part.shape)
+    return made
+
+
 class QNetwork:
     """A multi-layer perceptron with ReLU, and Adam to train it."""
 
     def __init__(self, sizes: Sequence[int], rng: np.random.Generator, *, learning_rate: float) -> None:
-        self.weights = [rng.normal(0, np.sqrt(2 / a), (b, a)) for a, b in pairwise(sizes)]
+        self.weights = [_normal(rng, b, a) for a, b in pairwise(sizes)]
         self.biases = [np.zeros(b) for b in sizes[1:]]
         self._rate, self.time = learning_rate, 0
         self._moments = [(np.zeros_like(p), np.zeros_like(p)) for p in (*self.weights, *self.biases)]
@@ -210,17 +220,18 @@ class QTraining:
         """The same of the network as it is now."""
         return unscaled(self.network, self.simulator), self.simulator.inputs, self.simulator.labels
 
-    def run(
-        self,
-        *,
-        progress: Callable[[int, float], None] | None = None,
-        checkpoint: Callable[[QTraining], None] | None = None,
-    ) -> None:
-        """Trains to the end. `progress` gets the step and the share of recent episodes that reached the goal;
-        `checkpoint` gets the training every `checkpoint_every` steps.
+    @property
+    def is_over(self) -> bool:
+        """Whether all steps are done."""
+        return self.step >= self.settings.steps
+
+    def advance(self, *, progress: Callable[[int, float], None] | None = None) -> None:
+        """Trains up to the next examination, which is the end of it: after `checkpoint_every` steps, or the last.
+
+        `progress` gets the step and the share of recent episodes that reached the goal.
         """
         settings = self.settings
-        while self.step < settings.steps:
+        while not self.is_over:
             self._act()
             self._learn()
             if self.step % settings.copy_every == 0:
@@ -228,10 +239,9 @@ class QTraining:
                 if progress is not None and self.ends:
                     progress(self.step, self.goal_share)
             self.step += 1
-            if self.step % settings.checkpoint_every == 0 or self.step == settings.steps:
+            if self.step % settings.checkpoint_every == 0 or self.is_over:
                 self._examine()
-                if checkpoint is not None:
-                    checkpoint(self)
+                return
 
     def _examine(self) -> None:
         """Keeps the network if its policy is the best so far; the later one of equals."""

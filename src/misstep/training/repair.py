@@ -8,6 +8,7 @@ fault. The best network of all rounds is kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from misstep._core import Decider, SafetyFuzzer
-from misstep.errors import InputError
+from misstep.budget import Watch
+from misstep.errors import InputError, LimitReached
 from misstep.formats.linear_layers import Layers
 from misstep.formats.nnet import read_interface, read_nnet
 from misstep.safety.exam import Exam, exam_of, examine
@@ -64,6 +66,8 @@ class Repaired:
     layers: Layers
     inputs: list[str]
     outputs: list[str]
+    limit: str | None = None
+    """`seconds` or `memory`, where that ended it; before and after are then those of the runs that chose."""
 
     @property
     def is_better(self) -> bool:
@@ -74,12 +78,25 @@ class Repaired:
 
 
 @dataclass
-class _Lessons:
+class Standing:
+    """Where a retraining stands after a round."""
+
+    before: Exam
+    shielded: Exam
+    best: Exam
+    layers: Layers
+    """Of the best network."""
+    rounds: list[Exam] = field(default_factory=list)
+
+
+@dataclass
+class Lessons:
     """States to learn from, each once: observation, what is applicable, what to do, how much it counts."""
 
     rows: dict[tuple[Value, ...], tuple[Any, Any, int, float]] = field(default_factory=dict)
 
     def arrays(self) -> tuple[Any, NDArray[np.bool_], NDArray[np.int64], Any]:
+        """Row by row, in the order in which they came; there must be some."""
         x, mask, label, weight = zip(*self.rows.values(), strict=True)
         return np.stack(x), np.stack(mask), np.array(label), np.array(weight)
 
@@ -97,7 +114,10 @@ class Repair:
         self._order(list(interface.inputs), list(interface.outputs), str(path))
         self.network = _scaled(read_nnet(interface.file), self.simulator, settings.learning_rate)
         self.starts = self._safe_starts()
-        self.lessons = _Lessons()
+        self.lessons = Lessons()
+        self.old = self.layers
+        self.standing: Standing | None = None
+        """None before the first measurement."""
 
     def _order(self, inputs: list[str], outputs: list[str], where: str) -> None:
         """The network's inputs and outputs must be what the simulator shows, in the same order."""
@@ -137,25 +157,62 @@ class Repair:
         )
         return Shield(lab)
 
-    def run(self, *, progress: Callable[[int, Exam], None] | None = None) -> Repaired:
-        """All rounds; `progress` gets the number of the round and how the network did after it."""
-        old, rounds = self.layers, list[Exam]()
-        before, best = self.exam(), old
-        found, shielded = before, self._collect()
-        for number in range(self.settings.rounds):
-            self._learn()
-            exam = self.exam()
-            rounds.append(exam)
-            if progress is not None:
-                progress(number + 1, exam)
-            if _rank(exam, before) > _rank(found, before):
-                found, best = exam, self.layers
-            if exam.unsafe == 0 and exam.goal_rate >= max(before.goal_rate, shielded.goal_rate):
-                break
-            self._collect()
-        # The runs by which the best was chosen flatter it: measured again with others.
-        before, after = self.exam(old, seed=_LAST), self.exam(best, seed=_LAST)
-        return Repaired(before, after, shielded, rounds, best, self.simulator.inputs, self.simulator.labels)
+    def run(
+        self,
+        *,
+        progress: Callable[[int, Exam], None] | None = None,
+        watch: Watch = nullcontext,
+        checkpoint: Callable[[Repair], None] = lambda _: None,
+    ) -> Repaired:
+        """All rounds that are left; `progress` gets the number of the round and how the network did after it.
+
+        `checkpoint` gets this object after each. `watch` is around all work: where it raises LimitReached the
+        result is what there is, and where that is nothing it is raised again.
+        """
+        limit = None
+        try:
+            if self.standing is None:
+                with watch():
+                    before, shielded = self.exam(), self._collect()
+                self.standing = Standing(before, shielded, before, self.old)
+                checkpoint(self)
+            while not self._is_over(self.standing):
+                with watch():
+                    if self.standing.rounds:
+                        self._collect()
+                    self._learn()
+                    exam, layers = self.exam(), self.layers
+                self._enter(self.standing, exam, layers)
+                checkpoint(self)
+                if progress is not None:
+                    progress(len(self.standing.rounds), exam)
+        except LimitReached as reached:
+            if self.standing is None:
+                raise
+            limit = reached.limit
+        return self._result(self.standing, limit, watch)
+
+    def _is_over(self, now: Standing) -> bool:
+        wanted = max(now.before.goal_rate, now.shielded.goal_rate)
+        last = now.rounds[-1] if now.rounds else None
+        is_perfect = last is not None and last.unsafe == 0 and last.goal_rate >= wanted
+        return is_perfect or len(now.rounds) >= self.settings.rounds
+
+    def _enter(self, now: Standing, exam: Exam, layers: Layers) -> None:
+        now.rounds.append(exam)
+        if _rank(exam, now.before) > _rank(now.best, now.before):
+            now.best, now.layers = exam, layers
+
+    def _result(self, now: Standing, limit: str | None, watch: Watch) -> Repaired:
+        before, after = now.before, now.best
+        try:
+            if limit is None:
+                with watch():  # The runs by which the best was chosen flatter it: measured again with others.
+                    before, after = self.exam(self.old, seed=_LAST), self.exam(now.layers, seed=_LAST)
+        except LimitReached as reached:
+            limit = reached.limit
+        inputs, outputs = self.simulator.inputs, self.simulator.labels
+        return Repaired(before, after, now.shielded, now.rounds, now.layers, inputs, outputs, limit)
 
     def exam(self, layers: Layers | None = None, *, seed: int = 1) -> Exam:
         """The network as it is now, or another one."""

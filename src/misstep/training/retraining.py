@@ -4,6 +4,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from misstep._core import Budget
+from misstep.budget import Watch
 from misstep.config import Config
 from misstep.errors import InputError, LimitReached
 from misstep.formats.asnet_model import AsnetModel, Floats
@@ -103,7 +105,7 @@ class RetrainResult:
     final: Path
     rounds: int
     change: Change | None
-    """None where the time was up before it was measured."""
+    """None where a limit was reached before it was measured."""
     of_tasks: str
     """`held-out tasks`, or `other states of the same tasks` where no tasks were held out."""
     seconds: float
@@ -125,6 +127,7 @@ def retrain(
     *,
     out: Path,
     max_seconds: float | None = None,
+    watch: Watch = nullcontext,
     progress: Callable[[Round], None] = lambda _: None,
 ) -> RetrainResult:
     """Lowers the bug rate of an ASNet, or goes on where a session in `out` was killed.
@@ -132,6 +135,7 @@ def retrain(
     Bugs of `training` are learned. What a round gave is judged on pool states of `validation` (where there are
     none, on other states of `training`), and the result is measured on `held_out` (else likewise). Of
     `max_seconds` a third is kept for that; LimitReached where not even the policy itself was judged in the time.
+    `watch` is around all work, and may end it as the time does.
     """
     if not training:
         raise InputError("retraining needs at least one task to find bugs in")
@@ -139,17 +143,20 @@ def retrain(
         (out / "models").mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{out}: cannot be written to: {error.strerror}; choose another --out") from None
-    loop = _Loop(model, training, validation or training, config, out, max_seconds)
+    store, answers = DirectoryStore(out), TeacherCache(out / "teachers.sqlite")
     try:
-        limit = loop.work(progress)
+        with watch():
+            loop = _Loop(model, training, validation or training, config, store, answers, max_seconds)
+        limit = loop.work(progress, watch)
         compared = None
         try:
-            compared = loop.measure(held_out or training)
+            with watch():
+                compared = loop.measure(held_out or training)
         except LimitReached as error:
             limit = error.limit
     finally:
-        loop.answers.close()
-        loop.store.close()
+        answers.close()
+        store.close()
     final = out / "final.asnet"
     _write(final, read_asnet(loop.best_path))
     where = "held-out tasks" if held_out else "other states of the same tasks"
@@ -165,25 +172,22 @@ class _Loop:
         training: Sequence[Task],
         validation: Sequence[Task],
         config: RetrainConfig,
-        out: Path,
+        store: DirectoryStore,
+        answers: TeacherCache,
         max_seconds: float | None,
     ) -> None:
-        self.model, self.config, self.out = model, config, out
+        self.model, self.config, self.store, self.out = model, config, store, Path(store.where)
         self.start, self.before_seconds, self.max_seconds = time.monotonic(), 0.0, max_seconds
         self.budget = self._budget(_ROUNDS_SHARE)
-        self.store = DirectoryStore(out)
         self._check_same(model, training, validation)
         self.tasks = training
         self.data = {rule: self._data() for rule in config.labels}
-        self.answers = TeacherCache(out / "teachers.sqlite")
         self.labels = {
-            rule: [
-                BugLabels(rule, task, config.teachers, config.expansions, self.answers) for task in training
-            ]
+            rule: [BugLabels(rule, task, config.teachers, config.expansions, answers) for task in training]
             for rule in config.labels
         }
         self.examiner = self._examiner("validation", validation, seed=config.seed)
-        self.original = out / "models" / "original.asnet"
+        self.original = self.out / "models" / "original.asnet"
         _write(self.original, model)
         self.best_path = self.original
         self.best = standing(self._exams(self.examiner, self.original))
@@ -245,28 +249,30 @@ class _Loop:
         """Over all sessions."""
         return self.before_seconds + time.monotonic() - self.start
 
-    def work(self, progress: Callable[[Round], None]) -> str | None:
+    def work(self, progress: Callable[[Round], None], watch: Watch) -> str | None:
         """Round after round; returns the limit that ended it, if one did. Half a round leaves nothing."""
+        config = self.config
         try:
-            self._rounds(progress)
+            while self.round < config.rounds and self.stalled < config.patience:
+                with watch():
+                    tested, bugs, kept = self._turn()
+                self.round += 1
+                self.stalled = 0 if kept else self.stalled + 1
+                done = Round(self.round, tested, bugs, self.learned, kept, self.best, self.seconds)
+                line = {**asdict(done), "model": self.best_path.name, "stalled": self.stalled}
+                self.store.append(ROUNDS, line)
+                progress(done)
         except LimitReached as error:
             return error.limit
         return None
 
-    def _rounds(self, progress: Callable[[Round], None]) -> None:
-        config = self.config
-        while self.round < config.rounds and self.stalled < config.patience:
-            self._check_time()
-            tested, bugs = self._find_bugs()
-            for task, bug in bugs:
-                self._learn(task, bug)
-            kept = bool(bugs or self.learned) and self._train()
-            self.round += 1
-            self.stalled = 0 if kept else self.stalled + 1
-            done = Round(self.round, tested, len(bugs), self.learned, kept, self.best, self.seconds)
-            line = {**asdict(done), "model": self.best_path.name, "stalled": self.stalled}
-            self.store.append(ROUNDS, line)
-            progress(done)
+    def _turn(self) -> tuple[int, int, bool]:
+        """The work of a round: how many states were tested and bugs found, and whether the model got better."""
+        self._check_time()
+        tested, bugs = self._find_bugs()
+        for task, bug in bugs:
+            self._learn(task, bug)
+        return tested, len(bugs), bool(bugs or self.learned) and self._train()
 
     def _find_bugs(self) -> tuple[int, list[tuple[int, dict[str, Any]]]]:
         """Tests the best model on new states of all training tasks."""

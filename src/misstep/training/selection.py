@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from misstep.budget import Budget
+from misstep.budget import Budget, Watch
 from misstep.errors import InputError, LimitReached, MisstepError
 from misstep.record.store import DirectoryStore
 from misstep.support.plain import read_fields, reading
@@ -88,7 +89,9 @@ class Selection:
     failed: dict[str, str] = field(default_factory=dict)
     """Files that are no policies for these tasks, and why."""
     left: int = 0
-    """Checkpoints that were not examined because the time was up."""
+    """Checkpoints that were not examined because of a limit."""
+    limit: str | None = None
+    """Which one: `seconds` or `memory`."""
 
     def as_json(self, criterion: Criterion) -> dict[str, Any]:
         """One object: the best by a criterion, the ranking by score, and how sure it is."""
@@ -102,6 +105,7 @@ class Selection:
             "against_runner_up": None if self.runner_up is None else asdict(self.runner_up),
             "failed": self.failed,
             "left": self.left,
+            "limit": self.limit,
         }
 
 
@@ -188,38 +192,42 @@ def select(
     book: AnswerBook,
     *,
     budget: Budget | None = None,
+    watch: Watch = nullcontext,
     progress: Callable[[SelectProgress], None] = lambda _: None,
     seed: int = 0,
 ) -> Selection:
     """Examines all checkpoints and ranks them. Where the time is up those examined so far are ranked.
 
+    The same where `watch`, which is around every examination, raises LimitReached.
+
     They are taken in an order that covers the whole training early: the first, the middle one, the quarters, ...
     """
     done: dict[int, list[Exam]] = {}
     failed: dict[str, str] = {}
+    limit = None
     for count, at in enumerate(_coarse_to_fine(len(candidates))):
         try:
-            exams = _examine(
-                candidates[at],
-                examiner,
-                book,
-                budget,
-                lambda task, count=count, at=at: progress(  # type: ignore[misc]
-                    SelectProgress(count, len(candidates), candidates[at].file, task)
-                ),
-            )
-        except LimitReached:
+            with watch():
+                exams = _examine(
+                    candidates[at],
+                    examiner,
+                    book,
+                    budget,
+                    lambda task, count=count, at=at: progress(  # type: ignore[misc]
+                        SelectProgress(count, len(candidates), candidates[at].file, task)
+                    ),
+                )
+        except LimitReached as reached:
+            limit = reached.limit
             break
         except MisstepError as error:
             failed[candidates[at].file] = str(error)
             continue
-        if exams is None:
-            break
         done[at] = exams
     if not done:
-        if failed:
+        if limit is None:
             raise InputError(f"none of the policies can be used; {next(iter(failed.values()))}")
-        raise LimitReached("no policy was examined in the time; allow more --seconds", "seconds")
+        raise LimitReached(f"no policy was examined within the limit on {limit}; allow more", limit)
     chosen = sorted(done)
     return rank(
         [candidates[at] for at in chosen],
@@ -227,6 +235,7 @@ def select(
         examiner.pools,
         failed=failed,
         left=len(candidates) - len(done) - len(failed),
+        limit=limit,
         seed=seed,
     )
 
@@ -237,17 +246,17 @@ def _examine(
     book: AnswerBook,
     budget: Budget | None,
     tell: Callable[[str], None],
-) -> list[Exam] | None:
+) -> list[Exam]:
+    """LimitReached where the time is up before all is known."""
     exams = []
     for number, validation in enumerate(examiner.tasks):
         exam = book.known.get((candidate.digest, number))
         if exam is None:
-            if budget is not None and budget.is_over:
-                return None
             tell(validation.name)
-            exam = examiner.exam(candidate.policy, number, budget=budget)
+            is_over = budget is not None and budget.is_over
+            exam = None if is_over else examiner.exam(candidate.policy, number, budget=budget)
             if exam is None:
-                return None
+                raise LimitReached("the time was up while a policy was examined", "seconds")
             book.put(candidate, number, exam)
         exams.append(exam)
     return exams
@@ -264,6 +273,7 @@ def rank(
     *,
     failed: dict[str, str] | None = None,
     left: int = 0,
+    limit: str | None = None,
     seed: int = 0,
     samples: int = 2000,
 ) -> Selection:
@@ -289,6 +299,7 @@ def rank(
         same=len(order) - 1 - len(others),
         failed=failed or {},
         left=left,
+        limit=limit,
     )
 
 

@@ -8,9 +8,12 @@ from pathlib import Path
 
 from misstep import _core
 from misstep.errors import InputError
+from misstep.formats.sqlite import check_schema, distrust
 from misstep.support.plain import read_fields
 from misstep.task import Task
 from misstep.training.teachers import Answer
+
+_TABLE = "CREATE TABLE answers (key BLOB PRIMARY KEY, answer TEXT NOT NULL)"
 
 
 class TeacherCache:
@@ -20,11 +23,11 @@ class TeacherCache:
         self.path = path
         try:
             self._file = sqlite3.connect(path, timeout=60, isolation_level=None)
+            distrust(self._file)
+            check_schema(self._file, path, [_TABLE])
             self._file.execute("PRAGMA journal_mode = WAL")
             self._file.execute("PRAGMA synchronous = OFF")
-            self._file.execute(
-                "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, answer TEXT NOT NULL)"
-            )
+            self._file.execute(_TABLE.replace("TABLE", "TABLE IF NOT EXISTS"))
         except sqlite3.Error as error:
             raise InputError(f"{path}: cannot be used to keep teachers' answers: {error}") from None
 

@@ -5,6 +5,7 @@ import json
 import random
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -12,6 +13,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from misstep._core import Budget
+from misstep.budget import Watch
 from misstep.errors import InputError, LimitReached
 from misstep.formats.asnet_policy import write_asnet
 from misstep.formats.safetensors import read_safetensors
@@ -98,13 +100,15 @@ def train_tree(
     exam: ExamConfig | None = None,
     cache: Path | None = None,
     max_seconds: float | None = None,
+    watch: Watch = nullcontext,
     progress: Callable[[Progress], None] = lambda _: None,
     report: Callable[[str], None] = lambda _: None,
 ) -> TrainingResult:
     """Trains and chooses, or goes on where a session in `out` was killed.
 
     Writes `models/nNUMBER.asnet`, `log.jsonl`, `tree.svg` and `final.asnet`. Every model is tested on the
-    validation tasks; these are never trained on.
+    validation tasks; these are never trained on. `max_seconds` and `watch`, which is around all work, end training
+    earlier.
     """
     if not validation:
         raise InputError("choosing models while training needs validation tasks; give some with --validation")
@@ -115,12 +119,16 @@ def train_tree(
         raise InputError(f"{out}: cannot be written to: {error.strerror}; choose another --out") from None
     start = time.monotonic()
     answers = TeacherCache(cache or out / "teachers.sqlite")
-    grower = _Grower(training, config, tree.effective, out, answers, report, max_seconds, start)
     try:
-        grower.validate_on(validation, exam or ExamConfig())
-        return grower.grow(progress)
+        with watch():
+            grower = _Grower(training, config, tree.effective, out, answers, report, max_seconds, start)
+        try:
+            with watch():
+                grower.validate_on(validation, exam or ExamConfig())
+            return grower.grow(progress, watch)
+        finally:
+            grower.close()
     finally:
-        grower.close()
         answers.close()
 
 
@@ -183,19 +191,22 @@ class _Grower:
         """Since the start of this session."""
         return time.monotonic() - self.start
 
-    def grow(self, progress: Callable[[Progress], None]) -> TrainingResult:
+    def grow(self, progress: Callable[[Progress], None], watch: Watch) -> TrainingResult:
         """Start-up phase, main phase, final choice."""
         limit = None
         try:
             if not self.nodes:
-                self._first_states()
+                with watch():
+                    self._first_states()
             while (parent := self._next()) is not None:
-                self.data.check_time()
-                progress(self._told(self._expand(parent)))
-        except TimeUp:
-            limit = "seconds"
-        if not any(node.exams for node in self.nodes):
-            raise LimitReached(f"no epoch ended within {self.max_seconds:g} seconds; allow more", "seconds")
+                with watch():
+                    self.data.check_time()
+                    node = self._expand(parent)
+                progress(self._told(node))
+        except LimitReached as reached:
+            limit = reached.limit
+            if not self.nodes:
+                raise LimitReached(f"no epoch ended within the limit on {limit}; allow more", limit) from None
         return self._finish(limit)
 
     def _first_states(self) -> None:
@@ -305,7 +316,9 @@ class _Grower:
     def _restore(self, about: dict[str, Any]) -> None:
         lines = self.store.lines(LOG)
         known = self.store.read("about.json")
-        if known is not None and known != json.dumps(about):
+        with reading(self.out / "about.json"):
+            is_other = known is not None and json.loads(known) != about
+        if is_other:
             raise InputError(
                 f"{self.out}: holds a training with other tasks or options; choose another --out"
             )
