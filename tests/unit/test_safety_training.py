@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +168,16 @@ def test_a_limit_keeps_what_was_examined_and_the_training_goes_on(
     assert train_to(out, make("transport"), settings, resume=resume) == best
     assert out.with_suffix(".nnet").read_bytes() == whole.with_suffix(".nnet").read_bytes()
     assert not checkpoint_file(out).exists()
+
+
+def test_seeds_that_an_earlier_version_has_done_count_where_one_insists(tmp_path: Path) -> None:
+    settings = QSettings(hidden=(8,), steps=400, checkpoint_every=200, exam_runs=20)
+    whole, out = tmp_path / "whole.jani2nnet", tmp_path / "p.jani2nnet"
+    best = train_to(whole, make("transport"), settings, seeds=2)
+    first = train_to(out, make("transport"), settings)
+    out.with_suffix(".seeds.json").write_text(json.dumps([asdict(first.exam)]), encoding="utf-8")
+    assert train_to(out, make("transport"), settings, seeds=2, resume=True) == best
+    assert out.with_suffix(".nnet").read_bytes() == whole.with_suffix(".nnet").read_bytes()
 
 
 def test_what_another_training_left_is_dropped(tmp_path: Path) -> None:

@@ -144,6 +144,8 @@ def _read_done(file: Path, wanted: Mapping[str, Any], *, must: bool) -> list[Exa
     """Those of the same training; none where there are none, InputError where they `must` be of this one."""
     try:
         told = json.loads(file.read_text(encoding="utf-8"))
+        if must and isinstance(told, list):  # Versions before did not write whose they are.
+            told = {**wanted, "exams": told}
         if any(told[name] != value for name, value in wanted.items()):
             raise ValueError("it belongs to another training")
         return [Exam(**exam) for exam in told["exams"]]
