@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.mutants.specimens import Specimen, specimens
+from tests.mutants.specimen import Specimen
+from tests.mutants.specimens import specimens
 from tests.mutants.trial import Ended, attempt
 
 

@@ -6,11 +6,9 @@ import importlib
 import json
 import os
 import pkgutil
-import random
 import shutil
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
@@ -19,7 +17,7 @@ import numpy as np
 import misstep
 from misstep import load
 from misstep.bundled.models import generate
-from misstep.cli import app, timing
+from misstep.cli import app
 from misstep.cli.exit_codes import ExitCode
 from misstep.errors import MisstepError
 from misstep.formats.safetensors import write_safetensors
@@ -27,64 +25,13 @@ from misstep.remote import wire
 from misstep.remote.correspondence import Correspondence
 from misstep.task import Task
 from tests.mutants import documents, texts
-from tests.mutants.texts import Mutation
+from tests.mutants.leftovers import leftovers
+from tests.mutants.specimen import LIMITS, Specimen, Way, by_name, command
 from tests.unit.asnet_reference import random_model
 from tests.unit.gnn_models import ferry, random_checkpoint
 from tests.unit.onnx_model import linear_model
 from tests.unit.test_asnet_policy import write_sqlite, write_toml
 from tests.unit.torch_file import write_checkpoint
-
-Way = Callable[[Path], int]
-"""Gives a damaged file to misstep and returns the exit code."""
-
-LIMITS = ("--seconds", "4", "--memory-mb", "100")
-
-
-@dataclass(frozen=True)
-class Specimen:
-    """A format: an undamaged file, what damages it, and what reads it.
-
-    Where there are `others`, such as all files of a record, one of them is damaged. `tree` is the directory around
-    the file, if it is one of several.
-    """
-
-    name: str
-    file: Path
-    mutation: Mutation
-    ways: tuple[Way, ...]
-    tree: Path | None = None
-    others: tuple[tuple[Path, Mutation], ...] = ()
-
-    def mutant(self, rng: random.Random) -> tuple[Path, bytes]:
-        """The file that is damaged and its new content; every third one is damaged byte by byte."""
-        file, mutation = rng.choice(((self.file, self.mutation), *self.others))
-        data = file.read_bytes()
-        return file, texts.damage(data, rng) if rng.random() < 1 / 3 else mutation(data, rng)
-
-    def place(self, folder: Path, file: Path, content: bytes) -> Path:
-        """Writes a mutant into an empty folder, with copies of the files around it."""
-        place = folder / file.name
-        if self.tree is not None:
-            shutil.copytree(self.tree, folder / self.tree.name)
-            place = folder / self.tree.name / file.relative_to(self.tree)
-        place.write_bytes(content)
-        return place
-
-
-def command(*words: str | Path) -> Way:
-    """A command line; `{}` stands for the damaged file, `{dir}` for its directory, `{text}` for its content."""
-
-    def way(file: Path) -> int:
-        timing.begin()
-        named = {"{}": str(file), "{dir}": str(file.parent)}
-        if any("{text}" in str(word) for word in words):
-            named["{text}"] = file.read_bytes().decode(errors="replace").replace("\0", "")
-        line = [str(word) for word in words]
-        for mark, text in named.items():
-            line = [word.replace(mark, text) for word in line]
-        return app.run(line)
-
-    return way
 
 
 def specimens(folder: Path) -> list[Specimen]:
@@ -104,7 +51,8 @@ def _made(folder: Path) -> list[Specimen]:
         *_models(folder, model),
         *_model_policies(folder, model),
         *_records(folder, task, model),
-        *_training(folder, task, model),
+        *_training(folder),
+        *leftovers(folder, task, model),
         *_programs(folder, task),
     ]
 
@@ -275,7 +223,7 @@ def _records(folder: Path, task: Path, model: Path) -> list[Specimen]:
     )
     found = []
     for title, record in (("record of a task", classical), ("record of a model", safety)):
-        others = tuple((path, _by_name(path)) for path in sorted(record.rglob("*")) if path.is_file())
+        others = tuple((path, by_name(path)) for path in sorted(record.rglob("*")) if path.is_file())
         here = record.name
         ways = (
             command("verify", here, "--seconds", "10", "--json"),
@@ -290,21 +238,7 @@ def _records(folder: Path, task: Path, model: Path) -> list[Specimen]:
     return [*found, Specimen("corpus of bugs", corpus, documents.json_lines, (known,))]
 
 
-def _by_name(path: Path) -> Mutation:
-    sorts = {
-        ".json": documents.json_text,
-        ".jsonl": documents.json_lines,
-        ".toml": documents.toml,
-        ".pddl": texts.lisp,
-        ".jani": documents.json_text,
-        ".db": documents.sqlite,
-        ".safetensors": documents.safetensors,
-        ".asnet": documents.safetensors,
-    }
-    return sorts.get(path.suffix, texts.lines)
-
-
-def _training(folder: Path, task: Path, model: Path) -> list[Specimen]:
+def _training(folder: Path) -> list[Specimen]:
     """What a training and a selection leave to go on with."""
     domain, problem = folder / "domain.pddl", folder / "problem.pddl"
     trained = folder / "trained"
@@ -323,7 +257,7 @@ def _training(folder: Path, task: Path, model: Path) -> list[Specimen]:
     train = ("train", "asnet", *small, "--quiet", "--json")
     app.run([*train, "--cache", str(trained) + "/cache.db", "--out", str(trained)])
     ways = (command(*train, "--seconds", "4", "--cache", "{dir}/cache.db", "--out", "{dir}"),)
-    others = tuple((path, _by_name(path)) for path in sorted(trained.iterdir()) if path.is_file())
+    others = tuple((path, by_name(path)) for path in sorted(trained.iterdir()) if path.is_file())
     return [Specimen("state of a training", trained / "cache.db", documents.sqlite, ways, trained, others)]
 
 

@@ -179,7 +179,7 @@ def _modules(weights: dict[ModuleKey, Floats], biases: dict[ModuleKey, Floats]) 
 def _read_toml(path: Path) -> AsnetModel:
     try:
         root = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError, OSError):
+    except (ValueError, RecursionError, OSError):  # also dates that do not exist, lists without end
         raise InputError(f"{path}: is no ASNet policy: neither SQLite, nor TOML, nor safetensors") from None
     about = root.get("asnets")
     model = about.get("model") if isinstance(about, dict) else None

@@ -118,6 +118,7 @@ def test_the_identity_is_what_determines_the_result(tmp_path: Path) -> None:
         ("pool = 3\n", "`policies` is missing"),
         ('policies = ["zoo:a"]\n', "there is nothing to test"),
         ("what", "not a TOML file"),
+        ("a = " + 5000 * "[", "not a TOML file"),
     ],
 )
 def test_errors_name_file_key_value_and_next_step(tmp_path: Path, toml: str, said: str) -> None:
