@@ -209,7 +209,9 @@ def test_the_state_of_another_retraining_is_dropped(task: SafetyTask, tmp_path: 
     repair = Repair(task, network, settings)
     with pytest.raises(InputError, match="another seed"):
         load_repair(repair_file(out), repair)
-    assert retrain_to(out, task, network, settings).rounds == whole.rounds
+    told: list[str] = []
+    assert retrain_to(out, task, network, settings, tell=told.append).rounds == whole.rounds
+    assert len(told) == 1 and told[0].endswith("it is not used, and the work starts anew")
     assert out.with_suffix(".nnet").read_bytes() == (tmp_path / "whole.nnet").read_bytes()
 
 

@@ -189,7 +189,12 @@ def test_what_another_training_left_is_dropped(tmp_path: Path) -> None:
     assert checkpoint_file(out).exists() and out.with_suffix(".seeds.json").exists()
     with pytest.raises(InputError, match="another training"):
         train_to(out, make("transport"), settings, seeds=2, resume=True)
-    assert train_to(out, make("transport"), settings, seeds=2) == best
+    told: list[str] = []
+    out.with_suffix(".seeds.json").unlink()
+    assert train_to(out, make("transport"), settings, seeds=2, tell=told.append) == best
+    assert told == [
+        f"{checkpoint_file(out)}: the training had another hidden; it is not used, and the work starts anew"
+    ]
     assert out.with_suffix(".nnet").read_bytes() == whole.with_suffix(".nnet").read_bytes()
 
 

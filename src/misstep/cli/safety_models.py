@@ -2,6 +2,7 @@
 
 import json as json_module
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -133,7 +134,16 @@ def train(
 
     with limits.watch():
         task = load_model(config)
-    found = train_to(out, task, settings, seeds=seeds, resume=resume, watch=limits.watch, progress=progress)
+    found = train_to(
+        out,
+        task,
+        settings,
+        seeds=seeds,
+        resume=resume,
+        watch=limits.watch,
+        progress=progress,
+        tell=partial(note, quiet=quiet),
+    )
     exam = found.exam
     if json:
         told = {"steps": steps, "seeds": seeds, "limit": found.limit}

@@ -1,5 +1,6 @@
 """`misstep safety shield` and `misstep safety retrain`: from faults to a policy without them."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -115,7 +116,8 @@ def retrain(
 
     with limits.watch():
         task = load_model(config)
-    found = retrain_to(out, task, files[0], settings, watch=limits.watch, progress=progress)
+    tell = partial(note, quiet=quiet)
+    found = retrain_to(out, task, files[0], settings, watch=limits.watch, progress=progress, tell=tell)
     exams = {"before": found.before, "before, with shield": found.shielded, "after": found.after}
     if json:
         keys = ("before", "shielded", "after")

@@ -24,6 +24,11 @@ _ABOUT = "about"
 _ANEW = "train without --resume"
 
 
+def not_used(error: InputError) -> str:
+    """What to say where a state cannot be gone on with and is dropped; advice on `--resume` does not belong there."""
+    return f"{str(error).partition('; ')[0]}; it is not used, and the work starts anew"
+
+
 def prepare(out: Path) -> None:
     """Makes sure that a policy can be written there, before hours are spent on it."""
     if out.suffix != ".jani2nnet":
@@ -65,6 +70,7 @@ def train_to(
     resume: bool = False,
     watch: Watch = nullcontext,
     progress: Callable[[int, float], None] | None = None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> QTrained:
     """Trains from one seed after another and writes the best policy.
 
@@ -79,7 +85,7 @@ def train_to(
         exams = _read_done(done, identity(settings, task), must=resume)
         best = max(exams, key=lambda exam: exam.rank, default=None)
         for seed in range(settings.seed + len(exams), settings.seed + seeds):
-            found = _train(file, task, replace(settings, seed=seed), resume, watch, progress)
+            found = _train(file, task, replace(settings, seed=seed), resume, watch, progress, tell)
             if found.exam is not None and found.network is not None:
                 if best is None or found.exam.rank > best.rank:
                     best = found.exam
@@ -111,6 +117,7 @@ def _train(
     resume: bool,
     watch: Watch,
     progress: Callable[[int, float], None] | None,
+    tell: Callable[[str], None],
 ) -> _Seed:
     """Goes on from the checkpoint, where there is one, from examination to examination."""
     found = _Seed()
@@ -120,9 +127,10 @@ def _train(
             try:
                 if file.is_file():
                     load_checkpoint(file, training, task)
-            except InputError:
+            except InputError as error:
                 if resume:
                     raise
+                tell(not_used(error))
                 training = QTraining(task, settings)
         found.exam, found.network = training.exam, training.result
         while not training.is_over:

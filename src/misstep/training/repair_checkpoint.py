@@ -14,7 +14,7 @@ from misstep.errors import InputError
 from misstep.formats.linear_layers import Layers
 from misstep.safety.exam import Exam
 from misstep.safety.model import SafetyTask
-from misstep.training.qcheckpoint import identity, read_state, write_state
+from misstep.training.qcheckpoint import identity, not_used, read_state, write_state
 from misstep.training.qlearning import save
 from misstep.training.repair import Repair, Repaired, RepairSettings, Standing
 
@@ -29,10 +29,12 @@ def retrain_to(
     *,
     watch: Watch = nullcontext,
     progress: Callable[[int, Exam], None] | None = None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> Repaired:
     """Retrains the network and writes the best one; LimitReached where `watch` raised it before there was any.
 
-    Goes on where the same retraining was stopped, to the same network; what another one left is dropped.
+    Goes on where the same retraining was stopped, to the same network; what another one left is dropped, which
+    `tell` is told.
     """
     file = repair_file(out)
     with watch():
@@ -40,7 +42,8 @@ def retrain_to(
         try:
             if file.is_file():
                 load_repair(file, repair)
-        except InputError:
+        except InputError as error:
+            tell(not_used(error))
             repair = Repair(task, network, settings)
     try:
         found = repair.run(progress=progress, watch=watch, checkpoint=lambda at: save_repair(file, at))
