@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import secrets
 import sys
 import time
@@ -47,27 +48,28 @@ def main() -> int:
         is_enough = any(most is not None for _, most in asked) and all(n >= (most or 0) for n, most in asked)
         return time.monotonic() - begin < given.seconds and not is_enough
 
-    while go_on():
-        known = len(score.false)
-        trials(
-            number,
-            score,
-            tests=given.tests,
-            states=given.states,
-            flat=given.flat,
-            whole=given.whole,
-            verify=given.verify,
-            bare=given.bare,
-            small=given.small,
-            recorded=given.recorded,
-            go_on=go_on,
-        )
-        for false in score.false[known:]:
-            print(f"FALSE {false}", flush=True)
-        number += 1
-        if time.monotonic() - told > 60:
-            told = time.monotonic()
-            print(shown(score, time.monotonic() - begin), flush=True)
+    with contextlib.suppress(KeyboardInterrupt):  # what was found until then counts
+        while go_on():
+            known = len(score.false)
+            trials(
+                number,
+                score,
+                tests=given.tests,
+                states=given.states,
+                flat=given.flat,
+                whole=given.whole,
+                verify=given.verify,
+                bare=given.bare,
+                small=given.small,
+                recorded=given.recorded,
+                go_on=go_on,
+            )
+            for false in score.false[known:]:
+                print(f"FALSE {false}", flush=True)
+            number += 1
+            if time.monotonic() - told > 60:
+                told = time.monotonic()
+                print(shown(score, time.monotonic() - begin), flush=True)
     print(shown(score, time.monotonic() - begin))
     for reason, count in score.refused.most_common():
         print(f"  {count} worlds are not loaded: {reason}")
