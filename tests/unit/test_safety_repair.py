@@ -100,6 +100,28 @@ def test_shields_go_through_files(task: SafetyTask, model: Path, tmp_path: Path)
         read_shield(file, task)
 
 
+@pytest.mark.parametrize("change", [{"decider": None}, {"decider": 7}, {"fields": {}}, {"overruled": 3}])
+def test_damaged_shields_are_refused(task: SafetyTask, tmp_path: Path, change: dict[str, Any]) -> None:
+    file = tmp_path / "line.shield.json"
+    write_shield(file, make_shield(task, "zoo:two_way_line"), policy="zoo:two_way_line", decider="level")
+    file.write_text(json.dumps({**json.loads(file.read_text()), **change}), encoding="utf-8")
+    with pytest.raises(InputError, match=rf"\$\.{next(iter(change))}: expected a"):
+        read_shield(file, task)
+
+
+def test_the_shield_of_somebody_else_runs_no_code(task: SafetyTask, tmp_path: Path) -> None:
+    """Your own one may name a function; the same words in a file from elsewhere do not make it run."""
+    code = tmp_path / "mine.py"
+    code.write_text("def choose(state, labels):\n    return labels[0]\n", encoding="utf-8")
+    policy, file = f"python:{code}:choose", tmp_path / "line.shield.json"
+    write_shield(file, make_shield(task, policy), policy=policy, decider="level")
+    read_shield(file, task)
+    foreign = {**json.loads(file.read_text()), "policy": f"python:{code}:other"}
+    file.write_text(json.dumps(foreign), encoding="utf-8")
+    with pytest.raises(InputError, match="not made by you on this machine, and its policy `python:"):
+        read_shield(file, task)
+
+
 def _puzzle(tmp_path: Path) -> Path:
     path = tmp_path / "puzzle.jani"
     path.write_text(json.dumps(generate("npuzzle")), encoding="utf-8")

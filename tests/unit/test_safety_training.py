@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -196,6 +197,17 @@ def test_what_another_training_left_is_dropped(tmp_path: Path) -> None:
         f"{checkpoint_file(out)}: the training had another hidden; it is not used, and the work starts anew"
     ]
     assert out.with_suffix(".nnet").read_bytes() == whole.with_suffix(".nnet").read_bytes()
+
+
+def test_the_header_of_an_array_may_be_damaged(tmp_path: Path) -> None:
+    """NumPy reads it with Python's tokenizer, which has errors of its own."""
+    settings = QSettings(hidden=(4,), steps=300, checkpoint_every=100)
+    file = checkpoint_file(tmp_path / "p.jani2nnet")
+    with zipfile.ZipFile(file, "w") as archive:
+        header = b"{'descr': '|u1', 'fortran_order': False, 'shape': (2,"
+        archive.writestr("about.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    with pytest.raises(InputError, match="this is no checkpoint"):
+        train_to(tmp_path / "p.jani2nnet", make("transport"), settings, resume=True)
 
 
 def test_checkpoints_hold_no_more_than_their_file(tmp_path: Path) -> None:

@@ -1,12 +1,11 @@
 """Limits of commands that are no tests: time and memory of all that is done, native work included."""
 
-import contextlib
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from types import FrameType
-from typing import NoReturn
+from typing import Any
 
 from misstep.cli.timing import left_of
 from misstep.errors import LimitReached
@@ -39,63 +38,70 @@ class Limits:
         """None without a limit."""
         return left_of(self.seconds)
 
-    @contextlib.contextmanager
-    def watch(self) -> Iterator[None]:
+    def watch(self) -> AbstractContextManager[None]:
         """Raises LimitReached once a limit is reached in what is done meanwhile, at any moment of it.
 
         It may be used several times in a command, but not inside of itself.
         """
-        try:
-            with _alarm(self.seconds_left), _looks(self._most):
-                yield
-        except _Ring as ring:
-            limit = str(ring)
+        return _Watch(self.seconds_left, self._most)
+
+
+class _Watch(AbstractContextManager[None]):
+    """Signals end what is done inside; those that come while it begins or ends have nothing to end.
+
+    A context manager made of a generator would not do: a signal between its frames would pass it by.
+    """
+
+    def __init__(self, seconds: float | None, most: int | None) -> None:
+        self._seconds, self._most = seconds, most
+        self._is_inside = False
+        self._due: str | None = None
+        """A limit that was reached before anything began."""
+        self._before: dict[signal.Signals, Any] = {}
+        self._is_over = threading.Event()
+        self._looker: threading.Thread | None = None
+
+    def __enter__(self) -> None:
+        if self._seconds is not None:
+            self._before[signal.SIGALRM] = signal.signal(signal.SIGALRM, self._ring)
+            signal.setitimer(signal.ITIMER_REAL, max(self._seconds, 1e-3))
+        if self._most is not None:
+            self._before[signal.SIGUSR2] = signal.signal(signal.SIGUSR2, self._ring)
+            self._looker = threading.Thread(target=self._look, args=(self._most,), daemon=True)
+            self._looker.start()
+        self._is_inside = True
+        if self._due is not None:
+            self._disarm()
+            raise LimitReached(_WORDS[self._due], self._due)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: Any) -> None:
+        self._disarm()
+        if isinstance(error, _Ring):
+            limit = str(error)
             raise LimitReached(_WORDS[limit], limit) from None
 
+    def _disarm(self) -> None:
+        self._is_inside = False
+        if self._seconds is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        if self._looker is not None:
+            self._is_over.set()
+            self._looker.join()
+        for name, before in self._before.items():
+            signal.signal(name, before)
 
-@contextlib.contextmanager
-def _alarm(seconds: float | None) -> Iterator[None]:
-    if seconds is None:
-        yield
-        return
-    before = signal.signal(signal.SIGALRM, _time_is_up)
-    signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-3))
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    def _ring(self, name: int, frame: FrameType | None) -> None:
+        limit = "seconds" if name == signal.SIGALRM else "memory"
+        ours = (_Watch.__enter__.__code__, _Watch.__exit__.__code__, _Watch._disarm.__code__)
+        if self._is_inside and (frame is None or frame.f_code not in ours):
+            raise _Ring(limit)
+        self._due = limit
 
-
-@contextlib.contextmanager
-def _looks(most: int | None) -> Iterator[None]:
-    """A thread looks at the size of all processes, and ends what the main thread does where one is too large."""
-    if most is None:
-        yield
-        return
-    is_over, main = threading.Event(), threading.main_thread().ident
-    before = signal.signal(signal.SIGUSR2, _memory_is_full)
-
-    def look() -> None:
-        while not is_over.wait(_LOOK_SECONDS):
+    def _look(self, most: int) -> None:
+        """Looks at the size of all processes, and ends what the main thread does where one is too large."""
+        main = threading.main_thread().ident
+        while not self._is_over.wait(_LOOK_SECONDS):
             family = [os.getpid(), *descendants(os.getpid())]
             if max(map(own_bytes, family)) > most and main is not None:
                 signal.pthread_kill(main, signal.SIGUSR2)
                 return
-
-    looker = threading.Thread(target=look, daemon=True)
-    looker.start()
-    try:
-        yield
-    finally:
-        is_over.set()
-        looker.join()
-        signal.signal(signal.SIGUSR2, before)
-
-
-def _time_is_up(_signal: int, _frame: FrameType | None) -> NoReturn:
-    raise _Ring("seconds")
-
-
-def _memory_is_full(_signal: int, _frame: FrameType | None) -> NoReturn:
-    raise _Ring("memory")

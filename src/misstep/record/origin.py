@@ -7,9 +7,14 @@ _HARMLESS = ("object", "asnet", "gnn", "heuristic", "linear", "nnet", "onnx", "t
 """Policies that are data, or cannot be loaded at all. All others are programs, or talk to one."""
 
 
+def names_code(policy: str) -> bool:
+    """Whether loading a policy that is named so runs code, or talks to a program."""
+    return policy.partition(":")[0] not in _HARMLESS
+
+
 def require_trust(where: str, config: Config) -> None:
     """InputError where replaying a record of somebody else would run what it names."""
-    if config.policy.partition(":")[0] not in _HARMLESS:
+    if names_code(config.policy):
         raise InputError(
             f"{where}: the record was not made by you on this machine, and its policy `{config.policy:.100}` "
             "is code that would run now; look at it first, then add --trust, or name a policy with --policy"

@@ -55,7 +55,9 @@ class RecordedEvidence:
         """The state of a certificate."""
         try:
             values = certificate["state"]
-            return (*(values[name] for name in self.header["fields"]), certificate["step"])
+            key = (*(values[name] for name in self.header["fields"]), certificate["step"])
+            hash(key)  # A list is no value.
+            return key
         except (KeyError, TypeError):
             raise InputError(f"bug {certificate.get('id')}: its state cannot be read") from None
 

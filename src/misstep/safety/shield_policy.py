@@ -14,6 +14,8 @@ from misstep.config import Config
 from misstep.errors import InputError
 from misstep.formats.jani import parse, read_text
 from misstep.plugins import make_part, option
+from misstep.record.origin import names_code
+from misstep.record.record import origin
 from misstep.safety.lab import DeciderPart, ModelLab
 from misstep.safety.model import SafetyTask, StateDict
 from misstep.safety.policy import load_policy, policy_part
@@ -62,6 +64,7 @@ def write_shield(path: Path, shield: Shield, *, policy: str, decider: str) -> No
         "kind": KIND,
         "policy": policy,
         "decider": decider,
+        "origin": origin(_asked(policy, decider)),
         "model_sha256": _digest(lab.task),
         "fields": lab.task.shown_fields,
         "overruled": rows,
@@ -77,9 +80,10 @@ def read_shield(path: Path, task: SafetyTask, *, filter: bool | None = None) -> 
     document = _read(path)
     if document.get("model_sha256") != _digest(task):
         raise InputError(f"{path}: the shield was made for another model or other conditions; make it again")
-    shield = make_shield(task, _named_policy(path, document), decider=document["decider"], filter=filter)
-    game, fields = shield.lab.game, document.get("fields", [])
-    for i, row in enumerate(document.get("overruled", [])):
+    policy, decider = _named_policy(path, document), document["decider"]
+    shield = make_shield(task, policy, decider=decider, filter=filter)
+    game, fields = shield.lab.game, document["fields"]
+    for i, row in enumerate(document["overruled"]):
         try:
             *values, label = row
             s = game.add(task.to_values(dict(zip(fields, values, strict=True))))
@@ -133,14 +137,27 @@ def _read(path: Path) -> dict[str, Any]:
     document = parse(read_text(path), str(path))
     if not isinstance(document, dict) or document.get("kind") != KIND or document.get("format") != FORMAT:
         raise InputError(f"{path}: this is no shield of format {FORMAT}; `misstep safety shield` makes one")
+    for name, kind in (("policy", str), ("decider", str), ("fields", list), ("overruled", list)):
+        if not isinstance(document.get(name), kind):
+            what = "a text" if kind is str else "a list"
+            raise InputError(f"{path}: $.{name}: expected {what}; make the shield again")
     return document
 
 
 def _named_policy(path: Path, document: dict[str, Any]) -> str:
-    policy = document.get("policy")
-    if not isinstance(policy, str) or policy.startswith("shield:"):
+    policy: str = document["policy"]
+    if policy.startswith("shield:"):
         raise InputError(f"{path}: $.policy: expected the policy behind the shield")
+    if names_code(policy) and document.get("origin") != origin(_asked(policy, document["decider"])):
+        raise InputError(
+            f"{path}: the shield was not made by you on this machine, and its policy `{policy:.100}` is code "
+            "that would run now; look at it first, then make the shield again with `misstep safety shield`"
+        )
     return policy
+
+
+def _asked(policy: str, decider: str) -> str:
+    return f"shield {decider} {policy}"
 
 
 def _digest(task: SafetyTask) -> str:

@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
@@ -22,6 +24,20 @@ from misstep.training.repair import RepairSettings
 
 _ABOUT = "about"
 _ANEW = "train without --resume"
+_DAMAGES = (
+    *(
+        OSError,
+        EOFError,
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        MemoryError,
+        RuntimeError,
+        SyntaxError,
+    ),
+    *(TypeError, ValueError, tokenize.TokenError, zipfile.BadZipFile, zlib.error),
+)
+"""What reading a damaged archive raises: the headers of arrays are read with Python's own tokenizer."""
 
 
 def not_used(error: InputError) -> str:
@@ -196,7 +212,7 @@ def load_checkpoint(file: Path, training: QTraining, task: SafetyTask) -> None:
         training.exam = None if about["exam"] is None else Exam(**about["exam"])
         training.rng.bit_generator.state = about["random"]
         training.simulator.restore(about["simulator"])
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
         raise InputError(f"{file}: the checkpoint is damaged: {error}; {_ANEW}") from None
 
 
@@ -220,7 +236,7 @@ def read_state(file: Path, wanted: Mapping[str, Any]) -> tuple[dict[str, Any], l
             about = json.loads(stored[_ABOUT].tobytes())
             arrays = [stored[name] for name in sorted(stored.files) if name != _ABOUT]
         others = [name for name, value in wanted.items() if about.get(name) != value]
-    except (OSError, ValueError, AttributeError, KeyError, MemoryError, zipfile.BadZipFile) as error:
+    except _DAMAGES as error:
         raise InputError(f"{file}: this is no checkpoint: {error}; {_ANEW}") from None
     if others:
         raise InputError(f"{file}: the training had another {others[0]}; use the same, or {_ANEW}")

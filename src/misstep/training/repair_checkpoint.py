@@ -93,7 +93,7 @@ def load_repair(file: Path, repair: Repair) -> None:
         )
         repair.network.time = about["time"]
         repair.rng.bit_generator.state = about["random"]
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
         raise InputError(f"{file}: the state of the retraining is damaged: {error}") from None
     repair.standing = Standing(before, shielded, best, layers, rounds)
 
