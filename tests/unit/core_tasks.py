@@ -30,6 +30,20 @@ def delivery() -> core.Task:
     return core.Task(to_sas(DELIVERY))
 
 
+def fan(width: int, switches: int) -> core.Task:
+    """From the first state so many steps lead to as many states; only there switches can be turned on, all of them."""
+    there = [fdr.Action(f"(go {i})", {0: 0}, {0: i}, 1) for i in range(1, width + 1)]
+    on = [fdr.Action(f"(switch {i})", {0: i, i: 0}, {i: 1}, 1) for i in range(1, switches + 1)]
+    back = [fdr.Action(f"(back {i})", {0: i}, {0: 0}, 1) for i in range(1, width + 1)]
+    facts = (
+        tuple(f"(at {i})" for i in range(width + 1)),
+        *((f"(off {i})", f"(on {i})") for i in range(switches)),
+    )
+    goal = dict.fromkeys(range(1, switches + 1), 1)
+    task = fdr.Task(facts=facts, initial=(0,) * (switches + 1), goal=goal, actions=(*there, *on, *back))
+    return core.Task(to_sas(task))
+
+
 def counter(bits: int) -> core.Task:
     """2^bits states, all of which a blind search visits."""
     return core.Task(

@@ -13,7 +13,7 @@ import pytest
 
 from misstep import InputError
 from misstep import _core as core
-from tests.unit.core_tasks import counter, delivery
+from tests.unit.core_tasks import counter, delivery, fan
 
 # A search that would go on for minutes; bounded all the same, in case that what is tested fails.
 ENDLESS = 40
@@ -53,6 +53,14 @@ def test_limit_on_time(config: str) -> None:
     result = core.search(counter(ENDLESS), config, budget=core.Budget(seconds=0.2, memory_mb=800))
     assert (result.outcome, result.limit) == ("limit", "seconds")
     assert result.lower_bound <= ENDLESS
+
+
+@pytest.mark.parametrize("config", ["astar:lmcut", "gbfs:lmcut"])
+def test_limit_in_the_middle_of_an_expansion(config: str) -> None:
+    """The first state has so many successors that evaluating them takes minutes."""
+    result = core.search(fan(3000, switches=300), config, budget=core.Budget(seconds=0.5))
+    assert (result.outcome, result.limit, result.expanded) == ("limit", "seconds", 1)
+    assert result.lower_bound <= 900
 
 
 @pytest.mark.parametrize("config", ["astar:blind", "gbfs:blind", "ehc:blind"])

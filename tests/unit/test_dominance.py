@@ -97,6 +97,18 @@ def test_files_of_a_fallback(task: misstep.Task, tmp_path: Path) -> None:
     assert files.load(task, tmp_path / "d").is_fallback
 
 
+def test_a_limit_ends_merging_and_what_was_known_before_is_kept() -> None:
+    """Products of factors are not begun where there is no memory for them."""
+    folder = TASKS / "blocks"
+    task = misstep.load(folder / "domain.pddl", folder / "p05.pddl")
+    dominance = core.Dominance(task, max_transitions=10**6, budget=core.Budget(memory_mb=2, growth_mb=2))
+    assert (dominance.limit, dominance.is_fallback) == ("memory", False)
+    atomic = core.Dominance(task, factors="atomic")
+    assert [len(one) for one in map(dominance.factor_values, range(len(dominance.describe())))] == [
+        len(one) for one in map(atomic.factor_values, range(len(atomic.describe())))
+    ]
+
+
 def test_files_of_other_tasks_are_refused(dominance: core.Dominance, tmp_path: Path) -> None:
     files.save(dominance, tmp_path / "d")
     folder = Path(misstep.__file__).parent / "bundled" / "courier"
