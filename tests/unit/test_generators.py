@@ -7,6 +7,7 @@ import pytest
 
 import misstep
 from misstep.errors import InputError
+from misstep.generators.ours import bundled_domain
 from misstep.plugins import list_parts, make_part
 
 OURS = [info.name for info in list_parts("generator") if info.name != "command"]
@@ -52,8 +53,14 @@ def test_any_command(tmp_path: Path) -> None:
         ("/no/such/program {size}", "cannot be started"),
         (f"{sys.executable} -c pass", "printed no problem"),
         (f"{sys.executable} -c exit(3)", "ended with code 3"),
+        ("echo /etc/hosts", "printed /etc/hosts, which is no PDDL problem"),
     ],
 )
 def test_commands_that_fail(command: str, words: str) -> None:
     with pytest.raises(InputError, match=words):
         make_part("generator", f"command:{command}").problem(1, 1)
+
+
+def test_a_text_that_is_no_pddl_is_no_file_name_either() -> None:
+    with pytest.raises(InputError, match="no name of a PDDL problem file .embedded null byte."):
+        misstep.load(bundled_domain("ferry"), "what\0ever")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from misstep.budget import Budget
 from misstep.errors import InputError
+from misstep.pddl.given import is_pddl_text
 from misstep.plugins import option
 from misstep.support.process import Scratch, command_words
 
@@ -39,4 +40,6 @@ class Command:
             raise InputError(f"{what}: hit the limit on {finished.limit}; allow more with `seconds=`")
         if finished.exit_code != 0 or not finished.output.strip():
             raise InputError(f"{what}: ended with code {finished.exit_code} and printed no problem")
+        if not is_pddl_text(finished.output):  # Whatever else it is would be taken for the name of a file.
+            raise InputError(f"{what}: printed {finished.output.strip():.60s}, which is no PDDL problem")
         return finished.output
