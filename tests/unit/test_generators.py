@@ -62,5 +62,5 @@ def test_commands_that_fail(command: str, words: str) -> None:
 
 
 def test_a_text_that_is_no_pddl_is_no_file_name_either() -> None:
-    with pytest.raises(InputError, match="no name of a PDDL problem file .embedded null byte."):
+    with pytest.raises(InputError, match=r"no name of a PDDL problem file .embedded null byte."):
         misstep.load(bundled_domain("ferry"), "what\0ever")

@@ -53,10 +53,10 @@ class Source:
         except IsADirectoryError:
             raise InputError(f"{path}: this is a directory; give a {kind} file inside it") from None
         except OSError as error:
-            raise InputError(f"{str(path):.200s}: cannot read the {kind} file: {error.strerror}") from None
+            raise InputError(f"{path!s:.200s}: cannot read the {kind} file: {error.strerror}") from None
         except ValueError as error:  # a NUL, half a surrogate pair
             raise InputError(
-                f"{str(path):.200s}: no name of a {kind} file ({error}), nor a text that starts with `(`"
+                f"{path!s:.200s}: no name of a {kind} file ({error}), nor a text that starts with `(`"
             ) from None
         if b"\0" in raw:
             raise InputError(f"{path}: this is a binary file, not a {kind} file; check the path")
