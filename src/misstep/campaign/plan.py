@@ -152,6 +152,10 @@ def read_plan(file: Path, *, out: Path | None = None) -> Plan:
     )
 
 
+_LARGEST = 10**9
+"""Of limits and tries: more than anybody waits for, and less than counters hold."""
+
+
 def _read(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
@@ -221,9 +225,10 @@ def _seeds(value: object, where: str) -> tuple[int, ...]:
 
 def _number(table: Mapping[str, Any], name: str, where: str, *, least: float, default: float | None) -> Any:
     value = table.get(name, default)
-    if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and value >= least):
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if value is None or (is_number and least <= value <= _LARGEST):
         return value
-    raise InputError(f"{where}: `{name}` is {value!r:.80}; give a number that is at least {least}")
+    raise InputError(f"{where}: `{name}` is {value!r:.80}; give a number from {least} to {_LARGEST}")
 
 
 def _choice(table: Mapping[str, Any], name: str, where: str, known: Sequence[str]) -> str:
