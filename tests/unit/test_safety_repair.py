@@ -120,6 +120,9 @@ def test_the_shield_of_somebody_else_runs_no_code(task: SafetyTask, tmp_path: Pa
     file.write_text(json.dumps(foreign), encoding="utf-8")
     with pytest.raises(InputError, match="not made by you on this machine, and its policy `python:"):
         read_shield(file, task)
+    file.write_text(json.dumps({**foreign, "policy": "what:\ud800"}), encoding="utf-8")
+    with pytest.raises(InputError, match="not made by you on this machine"):
+        read_shield(file, task)
 
 
 def _puzzle(tmp_path: Path) -> Path:

@@ -306,8 +306,13 @@ class Database:
 
     def _select(self, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """Row by row: a damaged file may show itself at any of them."""
-        with self._named():
-            yield from self._connection.execute(query, values)
+        cursor = self._execute(query, values)
+        while True:
+            with self._named():
+                row = cursor.fetchone()
+            if row is None:
+                return
+            yield row  # outside: who stops here may have closed the file already
 
     @contextmanager
     def _named(self) -> Iterator[None]:

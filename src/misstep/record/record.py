@@ -337,7 +337,8 @@ def origin(config: str) -> str:
     except (OSError, UnicodeDecodeError):
         machine = f"{uuid.getnode():012x}"
     user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
-    return hashlib.sha256(f"misstep record {machine} {user} {config}".encode()).hexdigest()
+    text = f"misstep record {machine} {user} {config}"
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 def policy_file(policy: str) -> Path | None:
