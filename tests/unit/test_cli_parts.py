@@ -32,7 +32,7 @@ def test_everything_is_there(capsys: pytest.CaptureFixture[str], monkeypatch: py
             for option in part.options:
                 assert option.help, f"{kind} {part.name}: option {option.name} has no help"
                 assert " ".join(option.help.split()) in text
-    assert ":max_expansions=none int|none; of one search" in text
+    assert ":max_expansions=none int|none; expansions of one search" in text
     assert ":file (needed) Path" in text
 
 
