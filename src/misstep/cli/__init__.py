@@ -1,5 +1,6 @@
 """The command line; one file a command, loaded when it is called."""
 
+import atexit
 import os
 import sys
 
@@ -15,13 +16,28 @@ def main() -> None:
     from misstep.cli.timing import begin
 
     begin()
+    ended: list[int] = []
+    atexit.register(_leave, ended)  # the first one is called last, after everybody has tidied up
     from misstep.cli.app import run
 
     if "--json" in sys.argv:
         from misstep.cli.output import reserve_output
 
         reserve_output()
-    sys.exit(run(sys.argv[1:]))
+    ended.append(run(sys.argv[1:]))
+    sys.exit(ended[0])
+
+
+def _leave(ended: list[int]) -> None:
+    """Ends the program without taking the interpreter apart, which takes most of a second with PyTorch."""
+    if not ended:  # an error is on its way to the terminal
+        return
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):  # the interpreter knows what to do about streams that are closed or full
+        return
+    os._exit(ended[0])
 
 
 def _open_streams() -> None:
