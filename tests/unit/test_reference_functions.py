@@ -136,6 +136,7 @@ def test_distances_that_are_too_large(distances: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("table", "reason"),
     [
+        ([0, 3, 1, 4, 9_007_199_254_740_993, 2], "a state that there cannot be"),  # it would fill the memory
         ([0, 3, 1, 4, 3, -2], "way out|goal"),  # loaded in b is not dead
         ([0, -2, 1, 4, -2, 2], "goal state is called dead"),
         ([0, 3, 1, 4, 3, -1], "can be reached"),

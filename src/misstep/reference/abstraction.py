@@ -210,7 +210,8 @@ def _loops(size: int) -> Moves:
 def _checked_size(table: Sequence[int], size: int) -> int:
     """The number of new states."""
     need(len(table) == size and all(type(new) is int for new in table), "a table does not fit its factor")
-    need(all(new >= DEAD for new in table), "a table has a state that there cannot be")
+    # There are never more new states than old ones: else a number in a file could fill the memory.
+    need(all(DEAD <= new < size for new in table), "a table has a state that there cannot be")
     return max([-1, *table]) + 1
 
 
