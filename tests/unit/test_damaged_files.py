@@ -61,7 +61,7 @@ def test_a_project_file_in_another_encoding_is_passed_over(
 
 
 def test_braces_of_a_program_are_its_own() -> None:
-    assert "{x} 3 {}" in Command("echo '{x}' {size} '{}' {seed}").problem(3, 4)
+    assert "({x}) 3 {}" in Command("echo '({x})' {size} '{}' {seed}").problem(3, 4)
     with pytest.raises(InputError, match="no command line"):
         Command("echo 'never closed").problem(3, 4)
 
