@@ -114,9 +114,10 @@ class Session:
     def _end(self, subject: Subject[Any], clock: Clock) -> Event:
         """Sums up; then nobody needs the policy any more."""
         self._dismiss(subject)
-        event = self._recorded(self._finished(subject, clock))
         if self.host is not None:
-            self._end_policy()
+            self.host.hang_up()  # It ends while we sum up.
+        event = self._recorded(self._finished(subject, clock))
+        self._end_policy()
         return event
 
     def _end_policy(self) -> None:
