@@ -13,14 +13,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from misstep.campaign.job import CampaignJob
 from misstep.campaign.result import COUNTS, Result
 from misstep.config import Config
 from misstep.errors import InputError
 from misstep.formats.sqlite import check_schema, distrust
-from misstep.support.plain import reading, to_plain
+from misstep.support.plain import from_plain, read_fields, reading, to_plain
+
+T = TypeVar("T")
 
 NAME = "campaign.sqlite"
 FORMAT = 1
@@ -173,7 +175,8 @@ class Database:
 
     def next_jobs(self, most: int) -> list[Waiting]:
         """The jobs that come next: a seed of everything before the next seed, short ones before long ones."""
-        rows = self._select(
+        rows = self._typed(
+            tuple[str, str, str, str, int, int],
             "SELECT id, task, policy, config, tries, is_fresh FROM jobs WHERE state = ? AND is_asked = 1"
             " ORDER BY turn, expected, number LIMIT ?",
             (WAITING, most),
@@ -241,14 +244,14 @@ class Database:
 
     def running(self) -> list[str]:
         """The jobs that a coordinator has begun and not ended."""
-        return [id for (id,) in self._select("SELECT id FROM jobs WHERE state = ?", (RUNNING,))]
+        rows = self._typed(tuple[str], "SELECT id FROM jobs WHERE state = ?", (RUNNING,))
+        return [id for (id,) in rows]
 
     def counts(self) -> dict[str, int]:
         """How many of the jobs that are asked for are in each state."""
         found = dict.fromkeys(STATES, 0)
-        for state, count in self._select(
-            "SELECT state, count(*) FROM jobs WHERE is_asked = 1 GROUP BY state"
-        ):
+        query = "SELECT state, count(*) FROM jobs WHERE is_asked = 1 GROUP BY state"
+        for state, count in self._typed(tuple[str, int], query):
             found[state] = count
         return found
 
@@ -262,47 +265,51 @@ class Database:
 
     def durations(self) -> list[tuple[str, str, int, int, float]]:
         """Task, configuration, size, how many jobs are done, and how long one took."""
-        rows = self._select(
-            "SELECT task, configuration, size, count(*), avg(wall_seconds) FROM jobs"
+        return self._typed(
+            tuple[str, str, int, int, float],
+            "SELECT task, configuration, size, count(*), coalesce(avg(wall_seconds), 0.0) FROM jobs"
             " WHERE state = ? GROUP BY task, configuration, size",
             (DONE,),
         )
-        return list(rows)
 
     def open_groups(self) -> list[tuple[str, str, int, float | None, int]]:
         """Task, configuration, size, limit, and how many jobs of such a kind are not done."""
-        rows = self._select(
+        return self._typed(
+            tuple[str, str, int, float | None, int],
             "SELECT task, configuration, size, limit_seconds, count(*) FROM jobs WHERE is_asked AND state IN (?, ?)"
             " GROUP BY task, configuration, size, limit_seconds",
             (WAITING, RUNNING),
         )
-        return list(rows)
 
     def rows(self) -> Iterator[Row]:
         """All jobs that are asked for, in the order of the plan."""
         names = [field.name for field in dataclasses.fields(Result)]
-        rows = self._select(
-            f"SELECT id, task, policy, configuration, seed, state, tries, reason, wall_seconds, {', '.join(names)}"
-            " FROM jobs WHERE is_asked ORDER BY number"
-        )
+        about = [field.name for field in dataclasses.fields(Row)][:-1]
+        rows = self._select(f"SELECT {', '.join((*about, *names))} FROM jobs WHERE is_asked ORDER BY number")
         for row in rows:
-            values = dict(zip(names, row[9:], strict=True))
-            id, task, policy, configuration, seed, state, tries, reason, seconds = row[:9]
-            with reading(f"{self.path}: job {id}"):
-                result = _result(values) if state == DONE else None
-            yield Row(id, task, policy, configuration, seed, state, tries, reason, seconds, result)
+            with reading(f"{self.path}: job {row[0]}"):
+                job = dict(zip(about, row, strict=False))
+                result = dict(zip(names, row[len(about) :], strict=True))
+                job["result"] = _result(result) if job["state"] == DONE else None
+                found: Row = read_fields(Row, job)
+            yield found
 
     def attempts(self) -> list[tuple[str, str | None]]:
         """Every try of every job, and how it ended."""
-        return list(self._select("SELECT job, outcome FROM attempts ORDER BY began"))
+        return self._typed(tuple[str, str | None], "SELECT job, outcome FROM attempts ORDER BY began")
 
     def _count(self, query: str) -> int:
-        [(count,)] = self._select(query)
-        return int(count)
+        [(count,)] = self._typed(tuple[int], query)
+        return count
 
     def _execute(self, query: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
         with self._named():
             return self._connection.execute(query, values)
+
+    def _typed(self, kind: type[T], query: str, values: Sequence[Any] = ()) -> list[T]:
+        """All rows as tuples of this type: a column of SQLite takes values of any."""
+        with reading(self.path):
+            return [from_plain(kind, list(row)) for row in self._select(query, values)]
 
     def _select(self, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """Row by row: a damaged file may show itself at any of them."""
@@ -359,7 +366,8 @@ def _values(job: CampaignJob, number: int) -> tuple[object, ...]:
     return *names, table, job.turn, job.size, number, job.config.seconds
 
 
-def _result(values: dict[str, Any]) -> Result:
+def _result(values: dict[str, Any]) -> dict[str, Any]:
+    """The table of a result."""
     for name in ("limits_hit", "bug_seconds"):
-        values[name] = tuple(json.loads(values[name] or "[]"))
-    return Result(**values)
+        values[name] = json.loads(values[name] or "[]")
+    return values

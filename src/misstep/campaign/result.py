@@ -1,5 +1,6 @@
 """What a finished job leaves in the database: the counts of its test, without the record."""
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,20 @@ class Result:
     limits_hit: tuple[str, ...] = ()
     bug_seconds: tuple[float, ...] = ()
     """When each bug was known, from the start of the test on."""
+
+    def __post_init__(self) -> None:
+        """ValueError where no test counts so: who damaged the database is told, and statistics need sense."""
+        numbers = [value for name in COUNTS if isinstance(value := getattr(self, name), int | float)]
+        if not all(0 <= number < math.inf for number in numbers):
+            raise ValueError("a count is negative or infinite")
+        if self.bugs + self.cleared + self.unknown > self.tested and not self.runs:
+            raise ValueError(
+                f"{self.bugs} bugs, {self.cleared} cleared and {self.unknown} unknown of {self.tested}"
+            )
+        if self.unsafe_runs + self.unanswered > self.runs > 0:
+            raise ValueError(
+                f"{self.unsafe_runs} unsafe and {self.unanswered} unanswered of {self.runs} runs"
+            )
 
     @property
     def counts(self) -> dict[str, Any]:

@@ -96,10 +96,13 @@ def _read_simple(hint: Any, value: Any) -> Any:
     return value if hint is str else hint(value)
 
 
+_hints = functools.cache(typing.get_type_hints)
+
+
 def read_fields(kind: Any, table: dict[str, Any]) -> Any:
     """A dataclass from a table; fields that the table leaves out have their defaults, others are errors."""
     _require(isinstance(table, dict), "a table", table)
-    hints = typing.get_type_hints(kind)
+    hints = _hints(kind)
     known = {field.name for field in dataclasses.fields(kind) if field.init}
     if unknown := sorted(set(table) - known):
         raise ValueError(f"unknown field `{unknown[0]}`")

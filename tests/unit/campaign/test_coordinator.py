@@ -189,8 +189,8 @@ def test_a_transaction_that_ended_survives_a_kill(tmp_path: Path) -> None:
         "with database.transaction():\n"
         "    one, other, _ = database.next_jobs(3); database.begin(one.id); database.begin(other.id)\n"
         "with database.transaction():\n"
-        "    database.done(one.id, Result(bugs=5))\n"
-        "database._execute('BEGIN IMMEDIATE'); database.done(other.id, Result(bugs=7))\n"
+        "    database.done(one.id, Result(tested=5, bugs=5))\n"
+        "database._execute('BEGIN IMMEDIATE'); database.done(other.id, Result(tested=7, bugs=7))\n"
         "os.kill(os.getpid(), 9)\n"
     )
     ended = subprocess.run([sys.executable, "-c", script, str(plan.out / NAME)], check=False)
