@@ -133,6 +133,18 @@ def test_nothing_is_left_and_the_same_command_goes_on(folder: Path, word: signal
     assert (ended.json["done"], ended.json["left"]) == (2, 0)
 
 
+def test_the_time_of_a_campaign_is_an_outcome(folder: Path) -> None:
+    more = "isolate = false\ncall_seconds = 2000\n"
+    file = written(folder, "heuristic:ff", "python:mine.py:hanging", more=more)
+    misstep("campaign", file, "--jobs", "2", "--seconds", "0.001", "--json")  # too short for any job
+    ended = misstep("campaign", file, "--jobs", "2", "--seconds", "10", "--json")
+    assert (ended.json["left"], ended.json["limits_hit"]) == (1, ["seconds"])
+    assert "The time was up" in misstep("campaign", file, "--seconds", "1").out
+    (folder / "mine.py").write_text(POLICIES.replace("time.sleep(1000)", "return fine(state)"))
+    ended = misstep("campaign", file, "--seconds", "1000", "--json")
+    assert (ended.json["done"], ended.json["left"], ended.json["limits_hit"]) == (2, 0, [])
+
+
 def wait_until(is_so: Callable[[], bool]) -> None:
     end = time.monotonic() + 300
     while not is_so():

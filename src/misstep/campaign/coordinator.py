@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import math
 import os
 import shutil
 import time
@@ -47,6 +48,8 @@ class Coordinator:
     database: Database
     retry: bool = False
     """Whether failed jobs are tried again."""
+    seconds: float | None = None
+    """After so long `run` ends, and what is under way waits again."""
     tell: Callable[[Progress], None] = lambda progress: None
     _costs: Costs = field(default_factory=Costs)
     _digests: Digests = field(default_factory=Digests)
@@ -65,25 +68,30 @@ class Coordinator:
         self.database.expect(self._costs.expected(self.database))
         return asked, new
 
-    def run(self, engine: Engine) -> None:
-        """Runs all jobs that wait. However it ends, what ended before is in the database."""
+    def run(self, engine: Engine) -> bool:
+        """Runs all jobs that wait; False where the time was up before. What ended until then is in the database."""
         try:
-            self._run(engine)
+            is_whole = self._run(engine)
         except BaseException:
             engine.close()
             self._recover()
             raise
+        if not is_whole:
+            engine.close()
+            self._recover()
         self.tell(self.progress(engine.slots))
+        return is_whole
 
-    def _run(self, engine: Engine) -> None:
-        tell_at = 0.0
+    def _run(self, engine: Engine) -> bool:
+        tell_at, end_at = 0.0, math.inf if self.seconds is None else time.monotonic() + self.seconds
         ended: list[Ended] = []
         while True:
             begun: list[Assignment] = []
             with self.database.transaction():
                 for one in ended:
                     self._write_down(one)
-                picked = self.database.next_jobs(max(0, engine.slots - len(self._under)))
+                is_over = time.monotonic() >= end_at
+                picked = self.database.next_jobs(0 if is_over else max(0, engine.slots - len(self._under)))
                 for job in picked:
                     self.database.begin(job.id)
                     if (reason := self._changed(job)) is None:
@@ -94,14 +102,14 @@ class Coordinator:
                 self._tidy(one)
             for assignment in begun:
                 engine.begin(assignment)
-            if not self._under and not picked:
-                return
+            if is_over or (not self._under and not picked):
+                return not self._under and not self.database.next_jobs(1)
             if time.monotonic() >= tell_at:
                 begin = time.monotonic()
                 self.tell(self.progress(engine.slots))
                 now = time.monotonic()
                 tell_at = now + max(_WAIT_SECONDS, 20 * (now - begin))  # a large database is asked less often
-            ended = engine.wait(_WAIT_SECONDS)
+            ended = engine.wait(max(0.0, min(_WAIT_SECONDS, end_at - time.monotonic())))
 
     def progress(self, slots: int) -> Progress:
         """Where it stands, and how long it may take."""

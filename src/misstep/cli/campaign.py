@@ -7,8 +7,9 @@ from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import Json, Quiet
+from misstep.cli.options import MAX_SECONDS, Json, Quiet
 from misstep.cli.output import emit_json, note, say
+from misstep.cli.timing import left_of
 from misstep.reports.status import StatusLine
 
 if TYPE_CHECKING:
@@ -60,6 +61,13 @@ def run(
     retry_failed: Annotated[
         bool, Parameter(negative="", show_default=False, help="Try failed jobs again, from their beginning.")
     ] = False,
+    seconds: Annotated[
+        float | None,
+        Parameter(
+            validator=Number(gt=0, lt=MAX_SECONDS),
+            help="Stop after so long; the same command continues. What a job may take is said in the file.",
+        ),
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
@@ -83,11 +91,12 @@ def run(
         coordinator = Coordinator(plan, database, retry=retry_failed)
         coordinator.prepare()
         made = _engine(engine, jobs, address)
+        coordinator.seconds = left_of(seconds)
         try:
-            _run(coordinator, made, quiet=quiet or json)
+            is_whole = _run(coordinator, made, quiet=quiet or json)
         finally:
             made.close()
-        return _sum_up(coordinator, json=json, quiet=quiet)
+        return _sum_up(coordinator, is_whole=is_whole, json=json, quiet=quiet)
 
 
 def _cores() -> int:
@@ -110,7 +119,7 @@ def _engine(name: str, jobs: int | None, address: str | None) -> "Engine":
     return LocalEngine(jobs or _cores())
 
 
-def _run(coordinator: "Coordinator", engine: "Engine", *, quiet: bool) -> None:
+def _run(coordinator: "Coordinator", engine: "Engine", *, quiet: bool) -> bool:
     from misstep.campaign.words import progress_words
 
     with StatusLine("starting", quiet=quiet) as status:
@@ -119,7 +128,7 @@ def _run(coordinator: "Coordinator", engine: "Engine", *, quiet: bool) -> None:
             status.show(progress_words(progress))
 
         coordinator.tell = tell
-        coordinator.run(engine)
+        return coordinator.run(engine)
 
 
 def _dry_run(coordinator: "Coordinator", slots: int, *, json: bool) -> int:
@@ -164,7 +173,7 @@ def _counts_json(database: "Database") -> dict[str, object]:
     }
 
 
-def _sum_up(coordinator: "Coordinator", *, json: bool, quiet: bool) -> int:
+def _sum_up(coordinator: "Coordinator", *, is_whole: bool, json: bool, quiet: bool) -> int:
     from misstep.campaign.groups import BY, grouped, totals
     from misstep.campaign.words import failure_lines, group_table
     from misstep.reports.text import screen_width
@@ -172,11 +181,14 @@ def _sum_up(coordinator: "Coordinator", *, json: bool, quiet: bool) -> int:
     database = coordinator.database
     counts = database.counts()
     if json:
-        emit_json(_counts_json(database) | {"out": str(coordinator.plan.out)})
+        limits = [] if is_whole else ["seconds"]
+        emit_json(_counts_json(database) | {"limits_hit": limits, "out": str(coordinator.plan.out)})
     else:
         say(*group_table(grouped(database.rows(), BY), BY, width=screen_width()), "")
         say(*failure_lines(database.rows()), hang=10)
         say(f"{counts['done']} of {sum(counts.values())} jobs done; all of it is in {coordinator.plan.out}")
+        if not is_whole:
+            say("The time was up (--seconds); the same command continues.")
         note(f"Look closer: misstep campaign table {coordinator.plan.out} --by policy", quiet=quiet)
     total = totals(database.rows())
     if total.bugs or total.unsafe_runs:

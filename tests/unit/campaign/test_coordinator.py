@@ -213,3 +213,17 @@ def test_no_database_and_one_of_something_else(tmp_path: Path) -> None:
     (tmp_path / NAME).write_text("not a database at all, but long enough to be looked at")
     with pytest.raises(InputError, match="is it the database of a campaign"):
         Database.read(tmp_path / NAME)
+
+
+def test_a_campaign_whose_time_is_up_continues_where_it_was(tmp_path: Path) -> None:
+    plan, database = opened(tmp_path)
+    coordinator = Coordinator(plan, database, seconds=0.0)
+    coordinator.prepare()
+    engine = Pretended()
+    assert not coordinator.run(engine)
+    assert engine.is_closed and not engine.begun
+    assert database.counts() == {"waiting": 3, "running": 0, "done": 0, "failed": 0}
+    coordinator = Coordinator(plan, database, seconds=1e6)
+    coordinator.prepare()
+    assert coordinator.run(Pretended())
+    assert database.counts()["done"] == 3
