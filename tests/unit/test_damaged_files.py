@@ -15,6 +15,7 @@ from misstep.experiments.scaling import ANSWERS, ScaleConfig, Scaling, open_stor
 from misstep.generators.command import Command
 from misstep.generators.ours import bundled_domain
 from misstep.policies.table import read_table
+from misstep.record.pool_file import read_parents
 from misstep.record.store import read_object
 from misstep.support import process
 from misstep.support.plain import read_fields
@@ -175,3 +176,17 @@ def test_file_names_need_not_be_utf_8_unless_a_record_has_to_name_them(tmp_path:
         with pytest.raises(InputError, match=r"odd\\udcff\.sas', which is no UTF-8 text; rename the file"):
             Config(**options)
     assert Config(policy="table:größe.json").policy == "table:größe.json"
+
+
+@pytest.mark.parametrize(
+    "damage", [{"id": [0]}, {"id": None}, {"id": -1}, {"parent": [0]}, {"parent": "one"}]
+)
+def test_a_damaged_pool_of_a_record_is_named(damage: dict[str, object], tmp_path: Path) -> None:
+    lines = [{"id": 0, "parent": None}, {"id": 1, "parent": 0} | damage]
+    with pytest.raises(InputError, match=r"pool.jsonl:2: `(id|parent)` should be a number"):
+        read_parents(lines, where="pool.jsonl")
+    assert read_parents([{"id": 3}, {"parent": -1}, {"id": 5, "parent": 3}], where="") == {
+        3: None,
+        1: None,
+        5: 3,
+    }

@@ -87,6 +87,24 @@ def read_entries(lines: Sequence[Mapping[str, Any]], task: Task, *, where: str) 
     return found
 
 
+def read_parents(lines: Sequence[Mapping[str, Any]], *, where: str) -> dict[int, int | None]:
+    """The entry from which the walk to each entry started, by their ids; None where there was none."""
+    return {
+        _id(line, number - 1, f"{where}:{number}"): _parent(line, f"{where}:{number}")
+        for number, line in enumerate(lines, start=1)
+    }
+
+
+def _id(line: Mapping[str, Any], number: int, where: str) -> int:
+    return _number(line.get("id", number), f"{where}: `id`")
+
+
+def _parent(line: Mapping[str, Any], where: str) -> int | None:
+    given = line.get("parent")
+    # -1 is how other tools say that there is none.
+    return None if given in (None, -1) else _number(given, f"{where}: `parent`")
+
+
 def _entry(
     line: Mapping[str, Any], task: Task, number: int, where: str, *, before: Mapping[int, PoolEntry]
 ) -> PoolEntry:
@@ -101,14 +119,12 @@ def _entry(
         actions = [task.action(str(name)) for name in walk]
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
-    # -1 is how other tools say that there is none.
-    given = line.get("parent")
-    parent = None if given in (None, -1) else _number(given, f"{where}: `parent`")
+    parent = _parent(line, where)
     start = None if parent is None else before.get(parent)
     if start is not None and any(action.index in task.split_names for action in actions):
         actions = actions_named(task, start.state, [str(name) for name in walk])
     return PoolEntry(
-        id=_number(line.get("id", number), f"{where}: `id`"),
+        id=_id(line, number, where),
         state=state,
         parent=parent,
         walk=tuple(actions),

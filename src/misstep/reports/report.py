@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from misstep.bound import Bound
 from misstep.errors import InputError
 from misstep.events import Family, Finished, Judged, Misstep
+from misstep.record.pool_file import read_parents
 from misstep.record.record import EVENTS, POOL, Record
 from misstep.record.store import DirectoryStore, MemoryStore
 from misstep.reports.ranking import added_gaps, ranked
@@ -100,7 +101,7 @@ class Report:
         Those above 0 are fuzzing bugs (Definition 4 of Steinmetz et al. 2022).
         """
         lines = [] if self.is_safety else self.record.store.lines(POOL)
-        return added_gaps(self.tally, {line["id"]: line.get("parent") for line in lines})
+        return added_gaps(self.tally, read_parents(lines, where=f"{self.record.where}/{POOL}"))
 
     @property
     def fuzzing_bugs(self) -> int:
