@@ -210,6 +210,23 @@ def test_the_header_of_an_array_may_be_damaged(tmp_path: Path) -> None:
         train_to(tmp_path / "p.jani2nnet", make("transport"), settings, resume=True)
 
 
+@pytest.mark.parametrize(
+    ("kind", "shape", "order"),
+    [("|b1", "(4294967295, 5)", "False"), ("|O", "(2,)", "False"), ("<f8", "(-1, 2)", "True")],
+)
+def test_a_header_makes_no_room(kind: str, shape: str, order: str, tmp_path: Path) -> None:
+    """NumPy would take 21 GB for a shape of which the file holds nothing."""
+    settings = QSettings(hidden=(4,), steps=300, checkpoint_every=100)
+    file = checkpoint_file(tmp_path / "p.jani2nnet")
+    with zipfile.ZipFile(file, "w") as archive:
+        header = f"{{'descr': '{kind}', 'fortran_order': {order}, 'shape': {shape}, }}\n".encode()
+        archive.writestr(
+            "about.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + b"00" * 8
+        )
+    with pytest.raises(InputError, match="this is no checkpoint"):
+        train_to(tmp_path / "p.jani2nnet", make("transport"), settings, resume=True)
+
+
 def test_checkpoints_hold_no_more_than_their_file(tmp_path: Path) -> None:
     """A compressed one of 60 kB could hold 60 MB."""
     settings = QSettings(hidden=(4,), steps=300, checkpoint_every=100)

@@ -1,6 +1,7 @@
 """Trainings that survive being killed: the whole state of a training beside the network that it makes."""
 
 import hashlib
+import io
 import json
 import tokenize
 import zipfile
@@ -232,15 +233,27 @@ def read_state(file: Path, wanted: Mapping[str, Any]) -> tuple[dict[str, Any], l
             # What we write is not compressed: a small file cannot hold much.
             if sum(member.file_size for member in container.infolist()) > file.stat().st_size:
                 raise ValueError("its parts are larger than the file")
-        with np.load(file, allow_pickle=False) as stored:
-            about = json.loads(stored[_ABOUT].tobytes())
-            arrays = [stored[name] for name in sorted(stored.files) if name != _ABOUT]
+            stored = {name: _array(container.read(name)) for name in sorted(container.namelist())}
+        about = json.loads(stored.pop(f"{_ABOUT}.npy").tobytes())
+        arrays = list(stored.values())
         others = [name for name, value in wanted.items() if about.get(name) != value]
     except _DAMAGES as error:
         raise InputError(f"{file}: this is no checkpoint: {error}; {_ANEW}") from None
     if others:
         raise InputError(f"{file}: the training had another {others[0]}; use the same, or {_ANEW}")
     return about, arrays
+
+
+def _array(data: bytes) -> NDArray[Any]:
+    """An array of a `.npy` file. NumPy's own reading makes room for whatever shape the header tells."""
+    stream = io.BytesIO(data)
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise ValueError("an array of another version")
+    shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+    if dtype.hasobject or is_fortran:
+        raise ValueError(f"an array of {dtype}")
+    # A copy, since what is read is trained on.
+    return np.frombuffer(stream.read(), dtype).reshape(shape).copy()
 
 
 def _arrays(training: QTraining) -> list[NDArray[Any]]:
