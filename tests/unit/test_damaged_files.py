@@ -21,6 +21,7 @@ from misstep.support import process
 from misstep.support.plain import read_fields
 from misstep.training.asnet import train_asnet
 from misstep.training.asnet_config import make_config
+from misstep.training.examiner import ExamConfig, Examiner
 from misstep.training.selection import ANSWERS as EXAMS
 from misstep.training.selection import AnswerBook
 from misstep.training.teacher_cache import TeacherCache
@@ -190,3 +191,13 @@ def test_a_damaged_pool_of_a_record_is_named(damage: dict[str, object], tmp_path
         1: None,
         5: 3,
     }
+
+
+@pytest.mark.parametrize("damage", ["", "[]", "{}", "[3, 4, 5]", '["(a)", "(b)", "(c)"]'])
+def test_damaged_plans_of_an_examiner_are_named(damage: str, tmp_path: Path) -> None:
+    task = load(*ferry(tmp_path))
+    Examiner(ExamConfig(pool=3), tmp_path).add(task, name="task")
+    [plans] = (tmp_path / "pools").glob("*.plans.json")
+    plans.write_text(damage)
+    with pytest.raises(InputError):
+        Examiner(ExamConfig(pool=3), tmp_path).add(task, name="task")

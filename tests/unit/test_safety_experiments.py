@@ -36,6 +36,17 @@ def test_pieces_that_are_done_are_not_done_again(tmp_path: Path) -> None:
     assert json.loads((tmp_path / PLAN).read_text())["plan"]["runs"] == 20
 
 
+@pytest.mark.parametrize("damage", ["", "[]", '{"rows": 3}', '{"rows": [{}], "unsafe_runs": 1}'])
+def test_damaged_pieces_are_named(damage: str, tmp_path: Path) -> None:
+    run_experiments(tmp_path, SMALL, bundled_instances(["two_way_line"]))
+    for unit in (tmp_path / UNITS).glob("*.json"):
+        before = unit.read_text(encoding="utf-8")
+        unit.write_text(damage, encoding="utf-8")
+        with pytest.raises(InputError, match="is damaged"):
+            run_experiments(tmp_path, SMALL, bundled_instances(["two_way_line"]))
+        unit.write_text(before, encoding="utf-8")
+
+
 def test_verdicts_do_not_depend_on_the_decider(tmp_path: Path) -> None:
     run_experiments(tmp_path, SMALL, bundled_instances(["two_way_line"]), jobs=2)
     rows = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))

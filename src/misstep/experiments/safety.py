@@ -21,7 +21,9 @@ from misstep.experiments.safety_units import (
     plan_digest,
     run_unit,
     source_file,
+    unsafe_runs_in,
 )
+from misstep.support.plain import reading
 
 PLAN, RESULTS, UNITS = "plan.json", "results.json", "units"
 ENOUGH_RUNS = 20
@@ -60,15 +62,15 @@ def run_experiments(
     failed = run_all([Unit("fuzzing", i, *part) for i in instances for part in FUZZERS])
     ready = [i for i in instances if (units / source_file(i)).is_file()]
     for instance in ready:
-        found = json.loads((units / source_file(instance)).read_text(encoding="utf-8"))
-        tell(f"{instance.name}: {len(found['unsafe_runs'])} distinct unsafe runs")
+        tell(f"{instance.name}: {len(unsafe_runs_in(units, instance))} distinct unsafe runs")
     rest = [Unit(name, i, *part) for i in ready for name in ("deciding", "faults") for part in DECIDERS]
     failed += run_all(rest)
-    results = collect(units, instances)
-    (out / RESULTS).write_text(json.dumps(results) + "\n", encoding="utf-8")
-    for name, text in draw(results).items():
+    with reading(units):
+        results = collect(units, instances)
+        drawings, found = draw(results), findings(results, enough=ENOUGH_RUNS)
+    for name, text in {RESULTS: json.dumps(results) + "\n", **drawings}.items():
         (out / name).write_text(text, encoding="utf-8")
-    return {**findings(results, enough=ENOUGH_RUNS), "failed": failed}
+    return {**found, "failed": failed}
 
 
 def collect(units: Path, instances: Sequence[Instance]) -> dict[str, list[dict[str, Any]]]:

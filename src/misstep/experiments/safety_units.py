@@ -19,6 +19,7 @@ from misstep.safety.exam import how_it_ended
 from misstep.safety.lab import ModelLab
 from misstep.safety.model import SafetyTask, load_model
 from misstep.safety.policy import load_policy
+from misstep.support.plain import reading
 
 Row = dict[str, Any]
 FUZZERS: tuple[tuple[str, int | None], ...] = (
@@ -111,15 +112,21 @@ class Unit:
         return {"bench": self.instance.name, "by": label(self.part, self.bound)}
 
 
+def unsafe_runs_in(folder: Path, instance: Instance) -> list[Any]:
+    """The distinct unsafe runs that fuzzing has found on an instance."""
+    file = folder / source_file(instance)
+    with reading(file):
+        return list(json.loads(file.read_text(encoding="utf-8"))["unsafe_runs"])
+
+
 def run_unit(unit: Unit, plan: Plan, out: Path) -> str | None:
     """Does a unit and writes its rows; the reason where that was not possible."""
     try:
         if unit.experiment == "fuzzing":
             result = _fuzz(unit, plan)
         else:
-            found = json.loads((out / source_file(unit.instance)).read_text(encoding="utf-8"))
             work = _decide if unit.experiment == "deciding" else _find_faults
-            result = {"rows": work(unit, plan, found["unsafe_runs"])}
+            result = {"rows": work(unit, plan, unsafe_runs_in(out, unit.instance))}
     except MisstepError as error:
         return f"{unit.instance.name}, {label(unit.part, unit.bound)}: {error}"
     draft = out / f".{unit.file}.part"

@@ -22,6 +22,7 @@ from misstep.policy import PolicyPart
 from misstep.record.pool_file import PoolWriter, read_pool
 from misstep.record.store import write_whole
 from misstep.session import Session
+from misstep.support.plain import reading
 from misstep.task import Task
 from misstep.training.score import Exam
 from misstep.training.teachers import Teacher, replayed
@@ -123,11 +124,14 @@ class Examiner:
                 plans.append(self._plan(task, entry.state))
             write_whole(plan_file, json.dumps(plans))
         entries = read_pool(pool_file, task)
-        known = {
-            entry.state: tuple(replayed(task, entry.state, names))
-            for entry, names in zip(entries, json.loads(plan_file.read_text(encoding="utf-8")), strict=True)
-            if names is not None
-        }
+        with reading(plan_file):
+            known = {
+                entry.state: tuple(replayed(task, entry.state, names))
+                for entry, names in zip(
+                    entries, json.loads(plan_file.read_text(encoding="utf-8")), strict=True
+                )
+                if names is not None
+            }
         made = ValidationTask(name, task, pool_file, tuple(entry.state for entry in entries), known)
         self.tasks.append(made)
         return made

@@ -20,6 +20,7 @@ from misstep.experiments.reproduce.training_units import (
     training_scale,
 )
 from misstep.judge import Verdict
+from misstep.support.plain import reading
 from misstep.training.tree import MODES
 
 CRITERIA = ("early", "loss", "solved", "pi-test", "best")
@@ -52,11 +53,12 @@ def reproduce_training(order: Order) -> Outcome:
         progress=lambda text: order.tell(f"training · {text}"),
         where=folder,
     )
-    results = {
-        unit.row: json.loads((folder / unit.file).read_text(encoding="utf-8"))
-        for unit in units
-        if (folder / unit.file).is_file()
-    }
+    with reading(folder):
+        results = {
+            unit.row: json.loads((folder / unit.file).read_text(encoding="utf-8"))
+            for unit in units
+            if (folder / unit.file).is_file()
+        }
     seconds = max(2.0, CORES * order.seconds * (1 - _TRAINING_SHARE) / max(1, len(units) * 6))
     [found] = run_stages(order, [lambda _: test_cells(units, results, order, scale, seconds)])
     return write_outcome(
