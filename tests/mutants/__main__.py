@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tests.mutants.campaign import Mutant
 
 KEPT = Path("build") / "mutants"
+TELL_SECONDS = 60.0
 GROW_MB, SANITIZED_GROW_MB = 250.0, 900.0
 """The commands may take 100 MB; searches may meet that between two looks, and checked memory is larger."""
 
@@ -42,10 +43,15 @@ def main() -> int:
 
     grow_mb = GROW_MB if options.sanitized is None else SANITIZED_GROW_MB
     begin, counts, wrong = time.monotonic(), dict[str, Counter[str]](), 0
+    tell_at = begin + TELL_SECONDS
     with contextlib.suppress(KeyboardInterrupt), tempfile.TemporaryDirectory(prefix="mutants-") as name:
         for mutant, ended in campaign(
             Path(name), options.seconds, options.seed, each=options.each, only=options.only, grow_mb=grow_mb
         ):
+            if time.monotonic() > tell_at:
+                tell_at += TELL_SECONDS
+                done = sum(map(Counter.total, counts.values()))
+                print(f"so far {done} mutants, {wrong} wrong", flush=True)
             count = counts.setdefault(mutant.format, Counter())
             count["refused" if ended.code == 4 else "read" if ended.wrong is None else "wrong"] += 1
             if ended.wrong is not None:
@@ -57,7 +63,7 @@ def main() -> int:
                 )
     _print_table(counts)
     spent = os.times().children_user + os.times().children_system
-    total = sum(sum(count.values()) for count in counts.values())
+    total = sum(map(Counter.total, counts.values()))
     print(
         f"{total} mutants of {len(counts)} formats in {time.monotonic() - begin:.0f} s by the clock, "
         f"{spent:.0f} s of the processors: {wrong} wrong"
