@@ -75,6 +75,7 @@ def test_from_the_file_to_the_table(folder: Path) -> None:
         "failed": 0,
         "left": 0,
         "bugs": ended.json["bugs"],
+        "limits_hit": [],
         "out": out,
     }
     assert misstep("campaign", file, "--json", timeout=300).json == ended.json
