@@ -100,8 +100,10 @@ class Report:
 
         Those above 0 are fuzzing bugs (Definition 4 of Steinmetz et al. 2022).
         """
-        lines = [] if self.is_safety else self.record.store.lines(POOL)
-        return added_gaps(self.tally, read_parents(lines, where=f"{self.record.where}/{POOL}"))
+        if self.is_safety:
+            return {}
+        parents = read_parents(self.record.store.lines(POOL), where=f"{self.record.where}/{POOL}")
+        return added_gaps(self.tally, parents)
 
     @property
     def fuzzing_bugs(self) -> int:
