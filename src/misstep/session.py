@@ -117,7 +117,8 @@ class Session:
         if self.host is not None:
             self.host.hang_up()  # It ends while we sum up.
         event = self._recorded(self._finished(subject, clock))
-        self._end_policy()
+        if self.host is not None:
+            self.host.close()
         return event
 
     def _end_policy(self) -> None:
