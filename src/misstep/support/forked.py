@@ -1,6 +1,7 @@
 """Work on many items in copies of this process, which know all that it knows; the results come in order."""
 
 import multiprocessing
+import signal
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
@@ -25,10 +26,23 @@ def in_order(work: Callable[[int], Result], size: int, *, jobs: int) -> Iterator
     _work = work
     at_a_time = max(1, min(_AT_A_TIME, size // jobs))
     try:
-        with multiprocessing.get_context("fork").Pool(jobs) as pool:
+        # A copy that has just begun would take the end of the pool for our own signal, and may forget it.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+        try:
+            copies = multiprocessing.get_context("fork").Pool(jobs, _begin)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        with copies as pool:
             yield from pool.imap(_call, range(size), chunksize=at_a_time)
     finally:
         _work = None
+
+
+def _begin() -> None:
+    """The pool ends its copies with SIGTERM. Ctrl-C goes to all of them, but only the first process decides."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
 
 
 def _call(number: int) -> Any:
