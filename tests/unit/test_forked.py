@@ -27,6 +27,7 @@ def test_copies_end_although_this_process_outlives_its_signals() -> None:
     try:
         for _ in range(10):
             assert list(in_order(lambda number: number, 17, jobs=2)) == list(range(17))
+        assert set(in_order(lambda _: signal.getsignal(signal.SIGTERM), 40, jobs=2)) == {signal.SIG_DFL}
     finally:
         signal.signal(signal.SIGTERM, before)
 

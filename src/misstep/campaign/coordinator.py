@@ -70,15 +70,13 @@ class Coordinator:
 
     def run(self, engine: Engine) -> bool:
         """Runs all jobs that wait; False where the time was up before. What ended until then is in the database."""
+        is_whole = False
         try:
             is_whole = self._run(engine)
-        except BaseException:
-            engine.close()
-            self._recover()
-            raise
-        if not is_whole:
-            engine.close()
-            self._recover()
+        finally:
+            if not is_whole:
+                engine.close()
+                self._recover()
         self.tell(self.progress(engine.slots))
         return is_whole
 

@@ -96,15 +96,11 @@ def _read_simple(hint: Any, value: Any) -> Any:
     return value if hint is str else hint(value)
 
 
-_hints = functools.cache(typing.get_type_hints)
-
-
 def read_fields(kind: Any, table: dict[str, Any]) -> Any:
     """A dataclass from a table; fields that the table leaves out have their defaults, others are errors."""
     _require(isinstance(table, dict), "a table", table)
-    hints = _hints(kind)
-    known = {field.name for field in dataclasses.fields(kind) if field.init}
-    if unknown := sorted(set(table) - known):
+    hints = _given(kind)
+    if unknown := sorted(set(table) - hints.keys()):
         raise ValueError(f"unknown field `{unknown[0]}`")
     values = {}
     for name, value in table.items():
@@ -116,6 +112,13 @@ def read_fields(kind: Any, table: dict[str, Any]) -> Any:
         return kind(**values)
     except TypeError as error:  # a field without default is missing
         raise ValueError(str(error)) from None
+
+
+@functools.cache
+def _given(kind: type[Any]) -> dict[str, Any]:
+    """The types of the fields that a dataclass is made with."""
+    hints = typing.get_type_hints(kind)
+    return {field.name: hints[field.name] for field in dataclasses.fields(kind) if field.init}
 
 
 def is_writable(value: object) -> bool:

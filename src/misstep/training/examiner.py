@@ -125,11 +125,10 @@ class Examiner:
             write_whole(plan_file, json.dumps(plans))
         entries = read_pool(pool_file, task)
         with reading(plan_file):
+            plans = json.loads(plan_file.read_text(encoding="utf-8"))
             known = {
                 entry.state: tuple(replayed(task, entry.state, names))
-                for entry, names in zip(
-                    entries, json.loads(plan_file.read_text(encoding="utf-8")), strict=True
-                )
+                for entry, names in zip(entries, plans, strict=True)
                 if names is not None
             }
         made = ValidationTask(name, task, pool_file, tuple(entry.state for entry in entries), known)
