@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+import misstep
 from misstep import Task
 from misstep.drawing import Scene
 from misstep.drawings.facts import read_words
@@ -24,6 +25,11 @@ def load(given: PddlTask) -> Task:
 
 def own(domain: str, number: int = 3) -> Task:
     return load(PddlTask(OWN / domain / "domain.pddl", OWN / domain / f"p{number:02}.pddl"))
+
+
+def written(domain: str, problem: str) -> Scene:
+    """The scene of a task that is written out."""
+    return usual_scene(misstep.load(domain, problem))
 
 
 def kinds(scene: Scene) -> dict[str, str]:
@@ -127,6 +133,56 @@ def test_what_carries_may_be_named_first() -> None:
     role = scene.roles["has"]  # (has bob spanner1)
     assert (role.kind, role.subject, role.target) == ("in", 1, 0)
     assert scene.inside == {"nut1": "gate", "nut2": "gate"}
+
+
+def test_a_hand_holds_a_block_and_is_not_in_it() -> None:
+    """Matching blocksworld: `(holding hand block)`."""
+    scene = written(
+        """(define (domain hands) (:predicates (on ?x ?y) (table ?x) (top ?x) (holding ?h ?x) (empty ?h) (soft ?x))
+        (:action pick :parameters (?h ?x) :precondition (and (top ?x) (table ?x) (empty ?h))
+         :effect (and (not (top ?x)) (not (table ?x)) (not (empty ?h)) (holding ?h ?x)))
+        (:action stack :parameters (?h ?x ?y) :precondition (and (holding ?h ?x) (top ?y))
+         :effect (and (not (holding ?h ?x)) (not (top ?y)) (empty ?h) (top ?x) (on ?x ?y)))
+        (:action unstack :parameters (?h ?x ?y) :precondition (and (on ?x ?y) (top ?x) (empty ?h))
+         :effect (and (holding ?h ?x) (top ?y) (not (empty ?h)) (not (top ?x)) (not (on ?x ?y)))))""",
+        """(define (problem p) (:domain hands) (:objects a b c left right) (:init (table a) (table b) (table c)
+        (top a) (top b) (top c) (empty left) (empty right) (soft b)) (:goal (and (on a b) (on b c))))""",
+    )
+    role = scene.roles["holding"]
+    assert (role.kind, role.subject, role.target) == ("in", 1, 0)
+    assert scene.notes == {"b": ("soft",)}  # what holds of one block and not of the others
+
+
+def test_what_is_always_aboard_is_drawn_there() -> None:
+    """Two things are known of an instrument: what it is on, and what it aims at. It is drawn on the former."""
+    scene = written(
+        """(define (domain d) (:requirements :typing) (:types craft tool star mode)
+        (:predicates (points ?c - craft ?s - star) (on_board ?t - tool ?c - craft) (aims ?t - tool ?s - star)
+         (supports ?t - tool ?m - mode) (ready ?t - tool) (image ?s - star ?m - mode))
+        (:action turn :parameters (?c - craft ?a ?b - star) :precondition (points ?c ?a)
+         :effect (and (points ?c ?b) (not (points ?c ?a))))
+        (:action aim :parameters (?c - craft ?t - tool ?s - star) :precondition (and (on_board ?t ?c)
+         (points ?c ?s) (aims ?t ?s)) :effect (ready ?t))
+        (:action snap :parameters (?c - craft ?t - tool ?s - star ?m - mode) :precondition (and (on_board ?t ?c)
+         (points ?c ?s) (ready ?t) (supports ?t ?m)) :effect (image ?s ?m)))""",
+        """(define (problem p) (:domain d) (:objects c1 - craft t1 - tool s1 s2 s3 - star red blue - mode)
+        (:init (points c1 s2) (on_board t1 c1) (aims t1 s1) (supports t1 red) (supports t1 blue))
+        (:goal (and (image s2 red) (image s3 blue))))""",
+    )
+    assert scene.inside == {"t1": "c1"}
+    assert scene.notes == {"t1": ("aims s1", "supports red", "supports blue")}
+
+
+def test_of_two_opposites_the_rarer_is_written() -> None:
+    """What holds of all objects of a kind is their type, and is written at none of them."""
+    scene = written(
+        """(define (domain d) (:predicates (child ?c) (picky ?c) (plain ?c) (fed ?c))
+        (:action feed :parameters (?c) :precondition (and (child ?c) (plain ?c)) :effect (fed ?c))
+        (:action spoil :parameters (?c) :precondition (and (child ?c) (picky ?c)) :effect (fed ?c)))""",
+        """(define (problem p) (:domain d) (:objects a b c) (:init (child a) (child b) (child c) (plain a) (plain b)
+        (picky c)) (:goal (and (fed a) (fed b) (fed c))))""",
+    )
+    assert scene.notes == {"c": ("picky",)}
 
 
 def test_nothing_is_anywhere_but_lamps_are_wired() -> None:

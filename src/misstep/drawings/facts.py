@@ -70,6 +70,21 @@ class Facts:
             found.setdefault(name, []).append(tuple(view.objects[at] for at in atom.objects))
         return found
 
+    @cached_property
+    def alike(self) -> list[set[str]]:
+        """Objects of one type of which the same predicates speak, in the same positions."""
+        spoken: dict[str, set[tuple[str, int]]] = {}
+        for predicate, atoms in self.atoms.items():
+            for objects in atoms:
+                for at, name in enumerate(objects):
+                    spoken.setdefault(name, set()).add((predicate, at))
+        view = self.task.pddl
+        types = {} if view is None else dict(zip(view.objects, view.object_types, strict=True))
+        found: dict[tuple[str | None, frozenset[tuple[str, int]]], set[str]] = {}
+        for name, said in spoken.items():
+            found.setdefault((types.get(name), frozenset(said)), set()).add(name)
+        return list(found.values())
+
     def side(self, predicate: str, position: int) -> set[str]:
         """The objects that stand at a position of a predicate's atoms."""
         return {objects[position] for objects in self.atoms[predicate]}

@@ -53,12 +53,13 @@ def cast(facts: Facts) -> Cast:
     return found
 
 
-def _rank(facts: Facts, predicate: str, stops: set[str]) -> tuple[bool, int]:
-    """Predicates that put things into places come first, and those whose places are much talked about."""
+def _rank(facts: Facts, predicate: str, stops: set[str]) -> tuple[bool, bool, int]:
+    """Predicates that put things into places come first, then stacks, then much talked about places."""
     strongest = 0 if facts.evidence[predicate, 0] >= facts.evidence[predicate, 1] else 1
     targets = facts.side(predicate, 1 - strongest)
     said = sum(not targets.isdisjoint(objects) for atoms in facts.atoms.values() for objects in atoms)
-    return not targets.isdisjoint(stops), said
+    is_stack = not facts.side(predicate, 0).isdisjoint(facts.side(predicate, 1))
+    return not targets.isdisjoint(stops), is_stack, said
 
 
 def _pair(facts: Facts, predicate: str, found: Cast, stops: set[str]) -> Role:
@@ -70,6 +71,8 @@ def _pair(facts: Facts, predicate: str, found: Cast, stops: set[str]) -> Role:
     sides = [0, 1]
     if first <= stops or second <= stops:  # places are in nothing
         sides = [side for side, names in ((0, first), (1, second)) if not names <= stops]
+    # What is somewhere at other times is in the other, not around it: `(holding hand block)`.
+    sides.sort(key=lambda side: not (second if side else first) & found.located)
     for subject in sides:
         who = second if subject else first
         # A thing that is somewhere at other times may be carried now; one that is still there may not.

@@ -1,5 +1,6 @@
 """`rules`: drawings of any domain, from what excludes what, what moves, and names with coordinates."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,7 +21,10 @@ from misstep.task import Task
 _MOST_WAYS = 2.5
 # More places than this are not laid out as a map.
 _MOST_PLACES = 150
-_MOST_NOTES = 3
+_MOST_NOTES = 4
+_MOST_LISTED = 3
+# Words of a predicate that says that one thing is in another.
+_INSIDE = frozenset(["on", "in", "at", "of", "aboard", "board", "inside", "within"])
 
 
 @dataclass(frozen=True)
@@ -146,7 +150,7 @@ def _fixed(facts: Facts, found: Cast) -> tuple[dict[str, str], dict[str, tuple[s
     """What is drawn in every state: things that never leave their place, and what is known of others."""
     choices: dict[str, list[tuple[str, str]]] = {}
     inside: dict[str, str] = {}
-    notes: dict[str, tuple[str, ...]] = {}
+    notes: dict[str, list[str]] = {}
     for predicate, atoms in facts.fixed.items():
         if len(atoms[0]) != 2:
             continue
@@ -158,13 +162,58 @@ def _fixed(facts: Facts, found: Cast) -> tuple[dict[str, str], dict[str, tuple[s
             inside |= {other: one for one, other in atoms}
             continue
         if len(first) < len(atoms):
+            if never_placed:
+                _list_all(predicate, atoms, notes)
             continue
         for one, other in atoms:
             choices.setdefault(one, []).append((predicate, other))
     for thing, known in choices.items():
-        ((predicate, where), *more) = known
-        if not more and where in found.places and thing not in found.located | inside.keys():
-            inside[thing] = where
-        else:
-            notes[thing] = tuple(f"{predicate} {other}" for predicate, other in known[:_MOST_NOTES])
-    return inside, notes
+        where = None if thing in found.located | inside.keys() else _container(known, found)
+        if where is not None:
+            inside[thing] = where[1]
+        words = [f"{predicate} {other}" for predicate, other in known if (predicate, other) != where]
+        notes[thing] = [*words, *notes.get(thing, [])]
+    for thing, words in _properties(facts).items():
+        notes[thing] = [*words, *notes.get(thing, [])]
+    return inside, {thing: tuple(words[:_MOST_NOTES]) for thing, words in notes.items() if words}
+
+
+def _list_all(predicate: str, atoms: Sequence[tuple[str, ...]], notes: dict[str, list[str]]) -> None:
+    """Notes what an object has several of: `(supports camera colour)`; long lists say too much."""
+    of: dict[str, list[str]] = {}
+    for one, other in atoms:
+        of.setdefault(one, []).append(other)
+    if max(map(len, of.values())) <= _MOST_LISTED:
+        for thing, others in of.items():
+            notes.setdefault(thing, []).extend(f"{predicate} {other}" for other in others)
+
+
+def _container(known: Sequence[tuple[str, str]], found: Cast) -> tuple[str, str] | None:
+    """What a thing is always in: the only thing that is known of it, or the one that says `on`, `of`, ..."""
+    said = [
+        (predicate, where)
+        for predicate, where in known
+        if where in found.located | found.places and not _INSIDE.isdisjoint(re.split("[-_]", predicate))
+    ]
+    if len(said) == 1:
+        return said[0]
+    return known[0] if len(known) == 1 and known[0][1] in found.places else None
+
+
+def _properties(facts: Facts) -> dict[str, list[str]]:
+    """What always holds of some objects and not of others like them; of two opposites, the rarer one."""
+    found: dict[str, list[str]] = {}
+    holders = {
+        predicate: {objects[0] for objects in atoms}
+        for predicate, atoms in facts.fixed.items()
+        if len(atoms[0]) == 1
+    }
+    for alike in facts.alike:
+        told: list[set[str]] = []
+        for predicate, having in sorted(holders.items(), key=lambda item: (len(item[1] & alike), item[0])):
+            those = having & alike
+            if those and those != alike and those not in told and alike - those not in told:
+                told.append(those)
+                for name in those:
+                    found.setdefault(name, []).append(predicate)
+    return found

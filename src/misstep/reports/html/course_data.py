@@ -61,9 +61,6 @@ def _fact(task: Task, variable: int, value: int) -> str | None:
 
 def scene_data(task: Task, scene: Scene) -> dict[str, Any]:
     """A scene for the page; texts are cut and made harmless like all others."""
-    view = task.pddl
-    types = {} if view is None else dict(zip(view.objects, view.object_types, strict=True))
-    kinds = list(dict.fromkeys(types.values()))
     roles = {
         safe_text(name): [role.kind, role.subject, role.target, safe_text(role.label or name)]
         for name, role in scene.roles.items()
@@ -78,8 +75,21 @@ def scene_data(task: Task, scene: Scene) -> dict[str, Any]:
         },
         "inside": {safe_text(thing): safe_text(where) for thing, where in scene.inside.items()},
         "colours": {safe_text(name): safe_text(colour) for name, colour in scene.colours.items()},
-        "kinds": {safe_text(name): kinds.index(kind) for name, kind in types.items()},
+        "kinds": {safe_text(name): kind for name, kind in _kinds(task).items()},
     }
+
+
+def _kinds(task: Task) -> dict[str, int]:
+    """Objects of one kind have the same type, and the same always holds of them: some domains have no types."""
+    view = task.pddl
+    if view is None:
+        return {}
+    known: list[set[str]] = [{name} for name in view.object_types]
+    for atom in view.static_atoms:
+        if len(atom.objects) == 1:
+            known[atom.objects[0]].add(view.predicates[atom.predicate].name)
+    kinds = list(dict.fromkeys(map(frozenset, known)))
+    return {name: kinds.index(frozenset(words)) for name, words in zip(view.objects, known, strict=True)}
 
 
 class _Tables:

@@ -36,7 +36,8 @@
       this.body = html("div", { class: "viewer-body" });
       root.replaceChildren(html("div", { class: "bug-head" }, this.title, html("div", { class: "bug-nav" },
         other("‹ previous bug", -1), other("next bug ›", 1))),
-        controls, html("div", { class: "under-slider" }, this.label, this.jump), this.body);
+        html("div", { class: "steering" }, controls, html("div", { class: "under-slider" }, this.label, this.jump)),
+        this.body);
       root.hidden = false;
       root.addEventListener("keydown", (event) => this.key(event));
     }
@@ -183,7 +184,7 @@
       this.goals = html("p", { class: "goals" });
       this.steps = html("div", { class: "steps", tabindex: "0", role: "region", "aria-label": "all steps" },
         html("table", {}, html("thead", {}, html("tr", {}, ...["step", "the policy", "cost", "a better way",
-        "cost"].map((word) => html("th", { scope: "col" }, word)))), body));
+        "cost"].map((word) => html("th", { scope: "col", class: word === "cost" && "number" }, word)))), body));
       const reason = bug.reason === null ? null : html("p", {}, html("b", {}, "Reason: "), this.text(bug.reason));
       const needed = facts(this.text(bug.where), bug.needed.map((fact) => this.text(fact)));
       const titles = ["True only after the policy's action:", "True only after the better action:"];
@@ -246,9 +247,9 @@
       if (moved && panel.picture.scrollWidth > panel.picture.clientWidth) {
         panel.picture.scrollLeft += moved.getBoundingClientRect().left - panel.picture.getBoundingClientRect().left - panel.picture.clientWidth / 3;
       }
-      const legend = this.drawer.legend(picture);
+      const legend = this.drawer.legend(picture, before);
       panel.legend.replaceChildren(...legend.marks.map(([word, number]) => html("span", { class: "key" }, html("i",
-        { class: `swatch mark${number}` }), word)), ...legend.texts.map((word) => html("span", { class: "key" },
+        { class: `swatch mark${number}` }), word)), ...legend.texts.map(([word, change]) => html("span", { class: `key ${change}` },
         word)));
       panel.remark.replaceChildren(...this.remarks(which, isWrong, ended, at, course));
     }
@@ -257,6 +258,8 @@
       const { bug } = this, said = [];
       if (isWrong) said.push(html("strong", { class: "bad" },
         this.isSingle ? "This is the misstep. " : `One of steps ${bug.step + 1} to ${bug.until} is the misstep. `));
+      if (which === 1 && this.isSingle && at > 0 && this.isWrong(at - 1)) said.push(html("strong", { class: "good" },
+        "This is better. "));
       if (which === 0 && bug.back !== null) {
         if (at === bug.back) said.push(html("span", { class: "loop" },
           "The policy comes back to this state: the loop begins here. "));

@@ -3,7 +3,7 @@
 
 const Drawer = (() => {
   const SVG = "http://www.w3.org/2000/svg";
-  const LETTER = 6.3, LINE = 14, PAD = 6, GAP = 8, WIDEST = 520, LABEL = 18;
+  const LINE = 14, PAD = 6, GAP = 8, WIDEST = 520, FLOOR = 360, LABEL = 18;
   const KINDS = 6, FILLED_MARKS = 2, WANTED = "○", MOST_MEASURED = 300, ROOM = 3 * GAP, MOST_ROUNDS = 300;
 
   function svg(name, attributes, ...children) {
@@ -11,6 +11,20 @@ const Drawer = (() => {
     for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
     for (const child of children) node.append(child);
     return node;
+  }
+
+  // How wide a text is: letters differ, and what does not fit into its box cannot be read.
+  const pen = document.createElement("canvas").getContext("2d"), measured = new Map();
+  const FONT = "ui-sans-serif, system-ui, sans-serif";
+  const FONTS = { label: `600 11px ${FONT}`, token: `600 11px ${FONT}`, goal: `11px ${FONT}` };
+
+  function widthOf(text, kind) {
+    const key = `${kind} ${text}`;
+    if (!measured.has(key)) {
+      pen.font = FONTS[kind] || `10px ${FONT}`;
+      measured.set(key, Math.ceil(pen.measureText(text).width) + (kind === "token" ? 10 : 0));
+    }
+    return measured.get(key);
   }
 
   function short(text, most) {
@@ -64,6 +78,7 @@ const Drawer = (() => {
         this.goal.push({ variable: record.goal[i], value: record.goal[i + 1], fact });
       }
       this.places = new Map(this.scene.places.map(([name], at) => [name, at]));
+      this.across = 1 + Math.max(0, ...this.scene.places.map(([, x]) => x));
       this.held = Object.values(this.scene.roles).filter(([kind]) => kind === "held").map(([kind, , , label]) => [kind,
         label]);
       const marks = Object.entries(this.scene.roles).filter(([, role]) => role[0] === "mark").map(([name]) => name);
@@ -130,6 +145,7 @@ const Drawer = (() => {
     // The box of a thing with all that is in it and on it; positions are relative to its top left corner.
     measure(picture, name, options = {}) {
       const label = short(name.replace(/^held:/, ""), LABEL);
+      const isBeside = options.isBeside || false;
       const lines = this.linesOf(picture, name);
       const children = picture.children.get(name) || [];
       const rank = (child) => (this.order.has(child.thing) ? this.order.get(child.thing) : 1e9);
@@ -138,12 +154,13 @@ const Drawer = (() => {
         child.thing)), options.widest || 190);
       const above = this.flow(sorted.filter((child) => child.how === "on").map((child) => this.measure(picture,
         child.thing)), WIDEST);
-      const text = Math.max(label.length * LETTER * 1.1,
-        ...lines.map((line) => line.text.length * LETTER * 0.92 + (line.kind === "token" ? 10 : 0)));
-      const width = Math.max(text + 2 * PAD, inner.width ? inner.width + 2 * PAD : 0, above.width, options.least || 0);
-      const head = LINE * (1 + lines.length) + PAD;
-      const height = head + (inner.height ? inner.height + PAD : 2);
-      return { name, label, lines, inner, above, width, height: height + above.height, base: above.height, head };
+      const text = Math.max(widthOf(label, "label"), ...lines.map((line) => widthOf(line.text, line.kind)));
+      const aside = isBeside ? 2 * (widthOf(label, "label") + PAD) : 0;
+      const width = Math.max(text + 2 * PAD, inner.width ? inner.width + 2 * PAD + aside : 0, above.width);
+      const head = LINE * ((isBeside ? 0 : 1) + lines.length) + PAD;
+      const height = Math.max(head + (inner.height ? inner.height + PAD : 2), isBeside ? LINE + PAD : 0);
+      return { name, label, isBeside, lines, inner, above, width, height: height + above.height, base: above.height,
+        head };
     }
 
     flow(boxes, widest) {
@@ -165,7 +182,7 @@ const Drawer = (() => {
         row.push(box);
       }
       if (row.length) close();
-      return { boxes, width, height: boxes.length ? y - GAP / 2 : 0 };
+      return { boxes, rows, width, height: boxes.length ? y - GAP / 2 : 0 };
     }
 
     // Looks at the states of a bug beforehand, so that nothing jumps when the slider moves.
@@ -181,9 +198,12 @@ const Drawer = (() => {
         pictures.some((picture) => !picture.parent.has(name) && this.isWorth(picture, name)));
       this.roots.sort((a, b) => a.startsWith("held:") - b.startsWith("held:") || compare(a, b));
       this.size = new Map();
+      this.bases = new Set(pictures.flatMap((picture) => [...picture.children].filter(
+        ([, children]) => children.some((child) => child.how === "on")).map(([name]) => name)));
       for (const name of [...this.places.keys(), ...this.roots]) {
         let width = 0, height = 0;
         for (const picture of pictures) {
+          if (picture.parent.has(name)) continue;  // it is drawn elsewhere then
           const box = this.measure(picture, name, this.optionsFor(name));
           width = Math.max(width, box.width);
           height = Math.max(height, box.height);
@@ -199,7 +219,11 @@ const Drawer = (() => {
     }
 
     optionsFor(name) {
-      return name.startsWith("held:") ? { widest: WIDEST } : {};
+      if (name.startsWith("held:")) return { widest: WIDEST };
+      if (!this.places.has(name)) return {};
+      // The name of a floor stands at its side; the cells of a grid are as wide as a panel has room for.
+      if (this.scene.layout === "column") return { widest: FLOOR, isBeside: true };
+      return this.scene.layout === "grid" ? { widest: Math.max(60, WIDEST / this.across - 2 * PAD) } : {};
     }
 
     layOut() {
@@ -282,8 +306,11 @@ const Drawer = (() => {
     }
 
     rows(places) {
-      const flow = this.flow(places, WIDEST);
-      for (const box of flow.boxes) box.height = Math.max(box.height, 40);
+      for (const place of places) place.height = Math.max(place.height, 40);
+      for (const row of this.flow(places, WIDEST).rows) {
+        const y = Math.min(...row.map((box) => box.y)), height = Math.max(...row.map((box) => box.height));
+        for (const box of row) Object.assign(box, { y, height });
+      }
     }
 
     // ---- drawing ---------------------------------------------------------------------------------------
@@ -318,16 +345,18 @@ const Drawer = (() => {
 
     // A place or a root fills its own box, whatever is in it now.
     place(root, picture, box, measured, changed) {
-      const marks = (picture.marks.get(box.name) || []).map((name) => ` mark${this.filled.indexOf(name)}`).join("");
+      const marks = (picture.marks.get(box.name) || []).map((name) => ` mark${this.filled.indexOf(name)}`);
       const group = svg("g", { transform: `translate(${box.x} ${box.y})` });
-      const base = measured.above.height ? box.height - (measured.height - measured.base) : 0;
+      const base = this.bases.has(box.name) ? box.height - (measured.height - measured.base) : 0;
       const held = box.name.startsWith("held:") ? " held" : "";
       const kind = this.places.has(box.name) || held ? "place" : this.kind(box.name);
       const moved = changed.has(box.name) && kind !== "place" ? " moved" : "";
       group.append(svg("title", {}, box.name.replace(/^held:/, "")));
       const frame = svg("rect", { width: box.width, height: box.height - base, y: base,
-        rx: this.scene.layout === "grid" && kind === "place" ? 0 : 5, class: kind + held + marks + moved });
+        rx: this.scene.layout === "grid" && kind === "place" ? 0 : 5, class: kind + held + (marks[0] || "") + moved });
       group.append(frame);
+      if (marks.length > 1) group.append(svg("rect", { x: box.width / 2, y: base + 1, width: box.width / 2 - 1,
+        height: box.height - base - 2, class: "half" + marks[1] }));
       this.contents(group, picture, { ...measured, width: box.width }, changed, base,
         kind === "place" ? "place-label" : "label", box.height - base);
       root.append(group);
@@ -335,11 +364,12 @@ const Drawer = (() => {
 
     contents(group, picture, box, changed, base, labelClass, height) {
       const centre = box.width / 2;
-      group.append(svg("text", { x: centre, y: base + LINE, "text-anchor": "middle", class: labelClass }, box.label));
+      group.append(svg("text", { x: box.isBeside ? PAD : centre, y: base + LINE, class: labelClass,
+        "text-anchor": box.isBeside ? "start" : "middle" }, box.label));
       box.lines.forEach((line, at) => {
-        const y = base + LINE * (at + 2);
+        const y = base + LINE * (at + (box.isBeside ? 1 : 2));
         if (line.kind === "token") {
-          const wide = line.text.length * LETTER + 10;
+          const wide = widthOf(line.text, "token");
           group.append(svg("rect", { x: centre - wide / 2, y: y - 10, width: wide, height: LINE - 1, rx: 6,
             class: changed.has(box.name) ? "token moved" : "token" }));
         }
@@ -374,11 +404,14 @@ const Drawer = (() => {
     }
 
     // The words for filled marks, and facts that are drawn nowhere.
-    legend(picture) {
+    legend(picture, before) {
       const wanted = this.goal.filter(({ fact }) => fact &&
         this.filled.includes(fact.predicate)).map(({ fact }) => this.role(fact.predicate)[3]);
-      const words = [...new Set(wanted)].map((label) => `${WANTED} not yet ${label}`);
-      return { marks: this.filled.map((name, at) => [this.role(name)[3], at]), texts: [...words, ...picture.texts] };
+      const words = [...new Set(wanted)].map((label) => [`${WANTED} not yet ${label}`, ""]);
+      const old = before ? before.texts : picture.texts;
+      const texts = picture.texts.map((text) => [text, old.includes(text) ? "" : "new"]);
+      const gone = old.filter((text) => !picture.texts.includes(text)).map((text) => [text, "gone"]);
+      return { marks: this.filled.map((name, at) => [this.role(name)[3], at]), texts: [...words, ...texts, ...gone] };
     }
 
     // Whether two drawings fit side by side on a wide screen.
