@@ -219,7 +219,7 @@ const Drawer = (() => {
     }
 
     optionsFor(name) {
-      if (name.startsWith("held:")) return { widest: WIDEST };
+      if (name.startsWith("held:")) return { widest: this.scene.layout === "column" ? 190 : WIDEST };
       if (!this.places.has(name)) return {};
       // The name of a floor stands at its side; the cells of a grid are as wide as a panel has room for.
       if (this.scene.layout === "column") return { widest: FLOOR, isBeside: true };
@@ -235,11 +235,14 @@ const Drawer = (() => {
       else this.rows(places);
       const bottom = Math.max(0, ...places.map((place) => place.y + place.height));
       this.width = Math.max(0, ...places.map((place) => place.x + place.width));
-      const shelf = this.flow(this.roots.map((name) => ({ name, ...this.size.get(name) })), Math.max(WIDEST,
-        this.width));
-      for (const box of shelf.boxes) box.y += bottom + (bottom ? 2 * GAP : 0);
-      this.width = Math.max(this.width, shelf.width, 160);
-      this.height = Math.max(bottom + (shelf.height ? shelf.height + (bottom ? 2 * GAP : 0) : 0), 40);
+      // Beside a column there is room, below all else.
+      const isBeside = layout === "column";
+      const room = isBeside ? Math.max(190, WIDEST - this.width) : Math.max(WIDEST, this.width);
+      const shelf = this.flow(this.roots.map((name) => ({ name, ...this.size.get(name) })), room);
+      const across = isBeside ? this.width + 2 * GAP : 0, down = isBeside || !bottom ? 0 : bottom + 2 * GAP;
+      for (const box of shelf.boxes) Object.assign(box, { x: box.x + across, y: box.y + down });
+      this.width = Math.max(this.width, shelf.width && across + shelf.width, 160);
+      this.height = Math.max(bottom, shelf.height && down + shelf.height, 40);
       this.boxes = [...places, ...shelf.boxes];
     }
 
