@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from misstep.reports.screen import say
 from misstep.reports.text import filled, harmless, listed, padded, shorten, table, width_of
 
 NASTY = "a\x1b[31mred\x07\r\nb\x9b2Jc\u202ed\u2028e\ud800"
@@ -42,6 +43,14 @@ def test_the_middle_is_left_out() -> None:
 def test_a_megabyte_is_cut_without_looking_at_it_as_a_whole() -> None:
     assert shorten("x" + "y\x1b" * 1_000_000 + "z", 20).startswith("xy\\x1by")
     assert all(len(line) <= 80 for line in filled(f"instead of {'b' * 1_000_000} here", 80))
+
+
+def test_a_log_has_no_word_of_megabytes(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where standard output is no terminal, lines are as long as they are, but for such names."""
+    say(f"misstep: (go {'b' * 1_000_000}) instead of (stay)", "a path " + "/long" * 100)
+    first, second = capsys.readouterr().out.splitlines()
+    assert len(first) < 200 and first.startswith("misstep: (go bbb") and first.endswith("instead of (stay)")
+    assert second == "a path " + "/long" * 100
 
 
 def test_lists_are_broken_between_items() -> None:

@@ -12,6 +12,7 @@ from misstep.campaign.database import Database, Row
 from misstep.campaign.result import Result
 from misstep.errors import InputError
 from misstep.record.store import write_whole
+from misstep.reports.text import harmless
 from misstep.support.extras import require_extra
 
 _NAMES = ("id", "task", "policy", "configuration", "seed", "state", "tries", "reason", "wall_seconds")
@@ -24,13 +25,18 @@ _AT_ONCE = 10_000
 
 
 def write_csv(path: Path, database: Database) -> int:
-    """One line a job under the names of the columns; how many jobs there are."""
+    """One line a job under the names of the columns; how many jobs there are.
+
+    People look at such files in terminals: control characters in names are written out.
+    """
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
     count = 0
     for line in _lines(database):
-        writer.writerow(line)
+        writer.writerow(
+            {name: harmless(value) if isinstance(value, str) else value for name, value in line.items()}
+        )
         count += 1
     write_whole(path, text.getvalue())
     return count

@@ -24,7 +24,7 @@ def corpus_line(corpus: Corpus) -> str:
     waiting = sum(known.passes > 0 for known in corpus.bugs)
     words = [f"{corpus.added} added", f"{corpus.dropped} dropped"]
     if waiting:
-        words.append(f"{waiting} fixed so far, dropped after {PASSES} tests in a row")
+        words.append(f"{waiting} not seen any more, dropped after {PASSES} such tests in a row")
     return f"corpus    {corpus.file}: {counted(len(corpus.bugs), 'known bug')} ({'; '.join(words)})"
 
 

@@ -11,16 +11,16 @@ from typing import TextIO
 
 from misstep.errors import InputError
 from misstep.reports.status import StatusLine
-from misstep.reports.text import filled, harmless, screen_width, shorten, status_width, width_of
+from misstep.reports.text import USUAL_WIDTH, filled, harmless, screen_width, shorten, status_width, width_of
 
-# A longer line on a terminal is no longer read by anybody.
+# A longer line on a terminal is no longer read by anybody, nor a longer word in a log.
 _LONGEST = 2000
 
 
 def say(*lines: str, hang: int = 2) -> None:
     """Prints lines of a result; on a terminal long ones are filled, with `hang` as the indent of the rest."""
     if not sys.stdout.isatty():
-        say_plain(*lines)
+        say_plain(*map(_readable, lines))
         return
     width = screen_width()
     made: list[str] = []
@@ -28,6 +28,13 @@ def say(*lines: str, hang: int = 2) -> None:
         clean = harmless(line)
         made += [clean] if width_of(clean) <= width else _with_indent(clean, width, hang)
     _write(sys.stdout, made)
+
+
+def _readable(line: str) -> str:
+    """The line; names of megabytes, which PDDL allows, are cut."""
+    if len(line) <= _LONGEST:
+        return line
+    return " ".join(shorten(word, USUAL_WIDTH) if len(word) > _LONGEST else word for word in line.split(" "))
 
 
 def say_plain(*lines: str) -> None:

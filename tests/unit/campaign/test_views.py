@@ -175,6 +175,14 @@ def test_csv(tmp_path: Path) -> None:
     assert {line["bugs"] for line in lines} == {"1"}
 
 
+def test_csv_does_nothing_to_a_terminal(tmp_path: Path) -> None:
+    (tmp_path / "p\x1b[31m.pddl").write_text("a problem")
+    _, database = opened(tmp_path)
+    write_csv(tmp_path / "jobs.csv", database)
+    text = (tmp_path / "jobs.csv").read_text()
+    assert "p\\x1b[31m" in text and "\x1b" not in text
+
+
 def test_parquet(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet", reason="the extra `parquet` is not installed")
     plan, database = opened(tmp_path, TOML + "seeds = 2\n")

@@ -18,7 +18,7 @@
   // What both kinds of viewers share: choosing a bug, the slider, the keyboard.
   class Viewer {
     constructor(root, record, number) {
-      Object.assign(this, { root, record, number });
+      Object.assign(this, { root, record, number, index: 0 });
       this.title = html("h3", { class: "bug-title", tabindex: "-1" });
       this.slider = html("input", { type: "range", min: 0, value: 0, "aria-label": "step",
         oninput: () => this.go(Number(this.slider.value)) });
