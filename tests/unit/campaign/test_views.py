@@ -177,7 +177,8 @@ def test_csv(tmp_path: Path) -> None:
 
 def test_csv_does_nothing_to_a_terminal(tmp_path: Path) -> None:
     (tmp_path / "p\x1b[31m.pddl").write_text("a problem")
-    _, database = opened(tmp_path)
+    plan, database = opened(tmp_path)
+    ran(plan, database, Pretended())
     write_csv(tmp_path / "jobs.csv", database)
     text = (tmp_path / "jobs.csv").read_text()
     assert "p\\x1b[31m" in text and "\x1b" not in text
