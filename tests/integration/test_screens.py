@@ -167,6 +167,7 @@ def timeless(text: str, folder: Path) -> str:
     for line in text.splitlines():
         # What is installed differs; that every line is there does not.
         line = re.sub(r"^(ok|missing|failed)( +)([a-z -]+): .*", r"STATUS  \3: DETAIL", line)
+        line = line.removesuffix(" (extras are optional)")
         if not (line.startswith(" " * 9) and lines and lines[-1].startswith("STATUS")):
             lines.append(line)
     return "\n".join(lines) + "\n"
