@@ -315,7 +315,8 @@
       this.here = html("p", { class: "action" });
       this.table = html("tbody");
       this.body.replaceChildren(this.here, html("div", { class: "steps variables" }, html("table", {}, html("thead", {},
-        html("tr", {}, ...["variable", "now", "in the whole run"].map((word) => html("th", { scope: "col" }, word)))),
+        html("tr", {}, ...["variable", "now", "in the whole run"].map((word) => html("th", { scope: "col",
+        class: word === "now" && "number" }, word)))),
         this.table)),
         html("div", { class: "steps", tabindex: "0", role: "region", "aria-label": "all steps" }, this.list()),
         this.explained(html("p", { class: "misstep-line" }, html("b", {}, "Misstep: "), bug.misstep), html("p", {},
