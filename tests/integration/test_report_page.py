@@ -199,6 +199,14 @@ def test_hostile_names_are_only_text(browser: Browser, tmp_path: Path) -> None:
     assert browser.run("document.documentElement.scrollWidth") <= 420
     drawn = browser.run("[...document.querySelectorAll('svg.scene text')].map(node => node.textContent)")
     assert {"__proto__", "constructor"} <= set(drawn)
+    # Wide letters, too, fit into the box they stand in.
+    assert (
+        browser.run("""[...document.querySelectorAll('svg.scene g')].filter(group => {
+        const box = group.querySelector(':scope > rect').width.baseVal.value;
+        return [...group.querySelectorAll(':scope > text')].some(text => text.getBBox().width > box);
+    }).map(group => group.textContent)""")
+        == []
+    )
 
 
 def test_a_thousand_bugs_are_a_small_page(browser: Browser, record: Path, tmp_path: Path) -> None:
