@@ -3,19 +3,27 @@
 `python benchmarks/safety_zoo.py [--seeds N] [NAME ...]` writes into src/misstep/bundled/safety_zoo; half a
 minute of CPU time a seed, two minutes for the large ones.
 Q-learning comes first, then rounds of retraining on faults (`misstep.training.repair`), which make small
-networks competent much sooner. Checkpoints of both are compared by their runs from start states that are
-decided safe: all that reaches an unsafe state from there is the policy's fault.
+networks competent much sooner. Where all checkpoints are too safe or too weak, slightly blurred copies of the
+last one are tried, too. Policies are compared by their runs from start states that are not lost already: what
+reaches an unsafe state from there is the policy's fault.
+
+The bundled files were made with `--seeds 2` (blocksworld, beluga, two_way_line_det, transport) and `--seeds 1` (the
+others); those of one_way_line, one_way_line_park, one_way_line_large, two_way_line, two_way_line_park and
+two_way_line_along are older: they were chosen by goal rate alone.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from misstep._core import Budget, Decider, SafetyFuzzer
 from misstep.bundled.models import INSTANCES, generate
@@ -30,21 +38,36 @@ from misstep.training.repair import Repair, RepairSettings
 from misstep.training.simulator import Rewards
 
 ZOO = Path(__file__).parents[1] / "src" / "misstep" / "bundled" / "safety_zoo"
-RUNS, FUZZED, MAX_STEPS, EXPANSIONS, ROUNDS = 300, 300, 300, 50_000, 25
+RUNS, FUZZED, MAX_STEPS, EXPANSIONS, ROUNDS = 300, 500, 300, 50_000, 40
+ENOUGH, COMPETENT = 20, 0.75
+BLURS, COPIES = (0.02, 0.05, 0.1), 60
+CONTROL = ("bouncing_ball", "follow_car", "cart_pole", "inverted_pendulum")
+"""Retraining looks at all states that can be reached, and of these there is no end."""
 Network = tuple[Layers, list[str], list[str]]
-USUAL: dict[str, Any] = {"hidden": (32, 32), "steps": 20_000, "train_every": 4, "checkpoint_every": 2000}
-LARGE: dict[str, Any] = {**USUAL, "hidden": (64, 64), "steps": 40_000, "memory": 50_000}
+USUAL: dict[str, Any] = {"hidden": (32, 32), "steps": 20_000, "train_every": 4, "checkpoint_every": 500}
+LARGE: dict[str, Any] = {
+    **USUAL,
+    "hidden": (64, 64),
+    "steps": 40_000,
+    "memory": 50_000,
+    "checkpoint_every": 2000,
+}
+# In a hurry: what is far away hardly counts, so that a short way with a risk is worth more than a safe detour.
+HASTY: dict[str, Any] = {**LARGE, "discount": 0.85, "train_every": 2, "episode": 100}
 REWARDS = Rewards(goal=5.0, unsafe=-1.0, step=-0.01)
+HASTY_REWARDS = Rewards(goal=5.0, unsafe=0.0, step=0.0)
 SETTINGS: dict[str, dict[str, Any]] = {
-    "npuzzle": {**LARGE, "hidden": (64, 64)},
+    "npuzzle": {**HASTY, "steps": 60_000, "discount": 0.75},
     "npuzzle_budget": LARGE,
-    "npuzzle_large": {**LARGE, "hidden": (128, 64)},
-    "blocksworld_budget": LARGE,
-    "blocksworld_large": {**LARGE, "hidden": (128, 64)},
+    "npuzzle_large": {**USUAL, "hidden": (128, 64), "steps": 4000, "checkpoint_every": 2000},
+    "blocksworld": {**USUAL, "hidden": (64, 64), "steps": 4000},
+    "blocksworld_budget": {**LARGE, "steps": 60_000},
+    "blocksworld_large": {**USUAL, "hidden": (128, 64), "steps": 4000, "checkpoint_every": 2000},
     "one_way_line_large": {**LARGE, "steps": 120_000},
-    "two_way_line_large": LARGE,
-    "beluga_large": LARGE,
-    "transport_large": LARGE,
+    "two_way_line_large": {**LARGE, "steps": 20_000},
+    "one_way_line_det": {**USUAL, "discount": 0.8},
+    "beluga": {**USUAL, "discount": 0.8, "train_every": 2},
+    "beluga_large": {**HASTY, "steps": 20_000, "discount": 0.9, "checkpoint_every": 1000},
 }
 """Where the usual settings do not do."""
 
@@ -56,14 +79,14 @@ def load(name: str) -> SafetyTask:
     return SafetyTask(JaniTask(json.dumps(document), name, test["reach"], goal, test.get("start"), None))
 
 
-def safe_starts(task: SafetyTask) -> list[list[Value]]:
-    """The start states from which unsafe states can be avoided; without reals, as far as 50,000 states say."""
+def fair_starts(task: SafetyTask) -> list[list[Value]]:
+    """The start states that are not lost already, as far as 50,000 states say."""
     game = task.game()
     decider = Decider(game, "level")
     return [
         list(game.values(s))
         for s in task.start_states(game)
-        if decider.decide(s, None, budget=Budget(expansions=EXPANSIONS))[0] == "safe"
+        if decider.decide(s, None, budget=Budget(expansions=EXPANSIONS))[0] != "unsafe"
     ]
 
 
@@ -72,30 +95,33 @@ class Quality:
     """What makes one checkpoint better than another: first of all, it is not safe."""
 
     has_bugs: bool
+    is_good_test: bool
+    """It reaches the goal from most starts, and there are enough unsafe runs to learn something from."""
     goal_rate: float
     unsafe_rate: float
     fuzzed: int
-    """Distinct unsafe runs that a biased fuzzer finds."""
+    """Distinct unsafe runs that the experiments' fuzzer finds."""
 
 
 def quality(task: SafetyTask, network: Network, starts: list[list[Value]]) -> Quality:
     game = task.game(layers_policy(*network, task))
     states = [game.add(values) for values in starts]
     exam: Exam = examine(game, states, runs=RUNS, max_steps=MAX_STEPS, seed=1)
-    fuzzer = SafetyFuzzer(game, "sampling", depth=1, seed=1, max_steps=MAX_STEPS)
+    fuzzer = SafetyFuzzer(game, "greedy", depth=None, seed=1, max_steps=MAX_STEPS)
     found = set()
     for number in range(FUZZED):
-        end, run = fuzzer.run(states[number % len(states)])
+        end, run = fuzzer.run(states[number * len(states) // FUZZED])
         if end == "unsafe":
             found.add(tuple(run))
-    return Quality(bool(found), exam.goal_rate, exam.unsafe_rate, len(found))
+    is_good_test = len(found) >= ENOUGH and exam.goal_rate >= COMPETENT
+    return Quality(bool(found), is_good_test, exam.goal_rate, exam.unsafe_rate, len(found))
 
 
 def main(names: list[str], seeds: int, *, again: bool, steps: int | None) -> None:
     ZOO.mkdir(exist_ok=True)
     for name in names or list(INSTANCES):
         task = load(name)
-        starts = safe_starts(task)
+        starts = fair_starts(task)
         best: Quality | None = None
 
         def consider(network: Network) -> None:
@@ -109,8 +135,13 @@ def main(names: list[str], seeds: int, *, again: bool, steps: int | None) -> Non
             network = bundled(name) if again else learn(name, task, consider, seed, steps)
             consider(network)
             print(f"{name}, seed {seed}: {best}", flush=True)
-            refine(task, network, consider, seed)
-            print(f"{name}, seed {seed}, retrained: {best}", flush=True)
+            if name not in CONTROL:
+                network = refine(task, network, consider, seed)
+                print(f"{name}, seed {seed}, retrained: {best}", flush=True)
+            if best is None or not best.is_good_test:
+                for copy in blurred(network, seed):
+                    consider(copy)
+                print(f"{name}, seed {seed}, blurred: {best}", flush=True)
 
 
 def learn(
@@ -119,7 +150,8 @@ def learn(
     """Q-learning; the last network."""
     usual = SETTINGS.get(name, USUAL)
     shorter = usual if steps is None else {**usual, "steps": steps}
-    settings = QSettings(**shorter, rewards=REWARDS, exam_runs=1, seed=seed)
+    rewards = HASTY_REWARDS if "discount" in usual else REWARDS
+    settings = QSettings(**shorter, rewards=rewards, exam_runs=1, seed=seed)
     training = QTraining(task, settings)
     while not training.is_over:
         training.advance()
@@ -133,16 +165,28 @@ def bundled(name: str) -> Network:
     return read_nnet(interface.file), list(interface.inputs), list(interface.outputs)
 
 
-def refine(task: SafetyTask, network: Network, consider: Callable[[Network], None], seed: int) -> None:
-    """Many short rounds, so that there are policies in between that are good and not safe."""
+def refine(task: SafetyTask, network: Network, consider: Callable[[Network], None], seed: int) -> Network:
+    """Many short rounds, so that there are policies in between that are good and not safe; the last network."""
     with tempfile.TemporaryDirectory() as folder:
         draft = Path(folder) / "draft.jani2nnet"
         save(draft, *network)
-        settings = RepairSettings(rounds=ROUNDS, epochs=20, learning_rate=2e-3, exam_runs=RUNS, seed=seed)
+        settings = RepairSettings(rounds=ROUNDS, epochs=6, learning_rate=2e-3, exam_runs=RUNS, seed=seed)
         repair = Repair(task, draft, settings)
-        repair.run(
-            progress=lambda *_: consider((repair.layers, repair.simulator.inputs, repair.simulator.labels))
-        )
+
+        def latest() -> Network:
+            return repair.layers, repair.simulator.inputs, repair.simulator.labels
+
+        repair.run(progress=lambda *_: consider(latest()))
+        return latest()
+
+
+def blurred(network: Network, seed: int) -> Iterator[Network]:
+    """Copies with all weights off by some percent."""
+    rng = np.random.default_rng(seed)
+    layers, inputs, outputs = network
+    for share, _ in itertools.product(BLURS, range(COPIES)):
+        copy = [[x * (1 + share * rng.normal(size=x.shape)) for x in layer] for layer in layers]
+        yield [(w, b) for w, b in copy], inputs, outputs
 
 
 if __name__ == "__main__":

@@ -76,8 +76,8 @@ class Decider {
 };
 
 // In which order `level` looks into the outcomes of a move: worth a factor of 50 on refutations.
-// shared: the outcome that most moves of the state have in common, since losing it refutes them all at once;
-// then the least h_u, where the adversary most likely wins; then the last.
+// shared: the outcome that most moves that can be paid for have in common, since losing it refutes them all
+// at once; then the least h_u, where the adversary most likely wins; then the last.
 enum class OutcomeOrder : std::uint8_t { shared, last_first, first_first };
 
 std::unique_ptr<Decider> make_level(Game& game, OutcomeOrder order);

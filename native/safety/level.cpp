@@ -1,9 +1,12 @@
-// LevelSafe: a local least fixed point with watched moves, the default decider.
+// LevelSafe: a local fixed point with watched moves, the default decider.
 //
-// L(s) = lower(s) only grows. An open state has a current move whose outcomes all stay within the state's
-// slack, and it watches those outcomes; when one of them grows beyond the slack, the state goes on to its
-// next move, or to the next level when no move is left. Each (state, level, move) is looked at once, so a
-// whole fault analysis costs O((r + 1) * edges seen), and nothing is lost between queries.
+// It plays on nodes: a state with the deviations that are left there (always 0 where the radius is infinite,
+// since nothing costs any). A node is lost when every move that it can pay for has a lost outcome. An open
+// node has a current move of which no outcome is lost, and it watches those outcomes; when one of them is
+// lost, the node goes on to its next move, and is lost itself when none is left. Each (node, move) is looked
+// at once, so a whole fault analysis costs O((r + 1) * edges seen), and nothing is lost between queries. Only
+// nodes are looked at that the question needs: whether a state needs no deviation at all is never asked where
+// one is left.
 #include <algorithm>
 #include <limits>
 
@@ -18,18 +21,19 @@ class Level final : public Decider {
     Level(Game& game, OutcomeOrder order) : Decider(game), order_(order) {}
 
   protected:
-    void solve(StateId root, Bounds& bounds, std::uint32_t cap) override {
-        table_ = bounds.cap(0) == bounds.cap(1) ? &infinite_table_ : &finite_table_;
+    void solve(StateId state, Bounds& bounds, std::uint32_t cap) override {
+        tables_ = bounds.cap(0) == bounds.cap(1) ? &infinite_tables_ : &finite_tables_;
         bounds_ = &bounds;
-        cap_ = cap;
         pending_.clear();
         may_cut_ = true;
-        table_->resize(game_.size());
+        if (tables_->size() < cap) tables_->resize(cap);
+        grow();
+        const Node root{state, cap - 1};
         std::uint64_t walked = 0;
-        if (!table_->open(root)) pending_.push_back(root);
+        if (!open(root)) pending_.push_back(root);
         while (true) {
             drain(root);
-            if (bounds.lower(root) >= cap_) return;
+            if (lost(root)) return;
             // What was dropped on the way may be needed again: "expanded" is not "closed".
             if (close(root, walked)) return;
             if (walked > 4 * meter_.expansions() + 1000) may_cut_ = false;
@@ -38,23 +42,25 @@ class Level final : public Decider {
 
   private:
     static constexpr std::uint32_t none = infinite;
+    struct Node {
+        StateId state;
+        std::uint32_t left;  // deviations
+    };
     struct Watch {
-        StateId watcher;
+        Node watcher;
         std::uint32_t version;
-        std::uint32_t slack;
         std::uint32_t next;
     };
-    struct Table {
-        std::vector<std::uint32_t> current;  // place of the current move, or none: then the state is not open
+    struct Table {                           // of the nodes with the same number of deviations left, by state
+        std::vector<std::uint32_t> current;  // place of the current move, or none: then the node is not open
         std::vector<std::uint32_t> version;  // of the current move; older watches are stale
-        std::vector<std::uint32_t> watches;  // first watch on this state
-        std::vector<std::uint32_t> mark;     // size of pending_ when the state was expanded
-        std::vector<std::uint32_t> order_of;  // where the order of a state's moves starts in `orders`
+        std::vector<std::uint32_t> watches;  // first watch on this node
+        std::vector<std::uint32_t> mark;     // size of pending_ when the node was expanded
+        std::vector<std::uint32_t> order_of;  // where the order of a node's moves starts in `orders`
         std::vector<std::uint32_t> orders;
         std::vector<Watch> pool;
         std::uint32_t free = none;
 
-        bool open(StateId s) const { return current[s] != none; }
         void resize(std::size_t states) {
             if (states <= current.size()) return;
             std::size_t size = std::max(states, 2 * current.size());
@@ -82,97 +88,123 @@ class Level final : public Decider {
         }
     };
 
-    bool live(const Watch& watch) const {
-        return !bounds_->settled(watch.watcher) && table_->version[watch.watcher] == watch.version;
+    struct Ranked {
+        std::uint32_t count;  // of moves that have the outcome; or of new nodes that a move leads to
+        double distance;
+        std::uint32_t index;  // of a state, or of a move
+    };
+    static bool before(const Ranked& a, const Ranked& b) {
+        return a.count != b.count ? a.count < b.count : a.distance > b.distance;
     }
 
-    // Whether an open state still relies on s; unlinks the stale watches it passes.
-    bool watched(StateId s) {
-        std::uint32_t& first = table_->watches[s];
-        while (first != none && !live(table_->pool[first])) {
+    Table& table(const Node& node) { return (*tables_)[node.left]; }
+    void grow() {
+        for (Table& each : *tables_) each.resize(game_.size());
+    }
+    bool open(const Node& node) { return table(node).current[node.state] != none; }
+    bool lost(const Node& node) const { return bounds_->lower(node.state) > node.left; }
+    bool safe(const Node& node) const { return bounds_->upper(node.state) <= node.left; }
+    bool closed(const Node& node) {
+        meet(node.state, *bounds_);
+        return lost(node) || safe(node);
+    }
+    bool live(const Watch& watch) {
+        return !safe(watch.watcher) && !lost(watch.watcher) &&
+               table(watch.watcher).version[watch.watcher.state] == watch.version;
+    }
+
+    // Whether an open node still relies on this one; unlinks the stale watches it passes.
+    bool watched(const Node& node) {
+        Table& own = table(node);
+        std::uint32_t& first = own.watches[node.state];
+        while (first != none && !live(own.pool[first])) {
             std::uint32_t stale = first;
-            first = table_->pool[stale].next;
-            table_->release(stale);
+            first = own.pool[stale].next;
+            own.release(stale);
         }
         return first != none;
     }
 
-    void drain(StateId root) {
-        while (!pending_.empty() && bounds_->lower(root) < cap_) {
-            StateId s = pending_.back();
-            if (table_->open(s) || closed(s, *bounds_, cap_) || (s != root && !watched(s))) {
+    void drain(const Node& root) {
+        while (!pending_.empty() && !lost(root)) {
+            const Node node = pending_.back();
+            bool is_root = node.state == root.state && node.left == root.left;
+            if (open(node) || closed(node) || (!is_root && !watched(node))) {
                 pending_.pop_back();
                 continue;
             }
-            Moves moves = expand(s, *bounds_);  // may throw: s stays pending until it is done
+            Moves moves = expand(node.state, *bounds_);  // may throw: the node stays pending until it is done
             pending_.pop_back();
-            table_->resize(game_.size());
+            grow();
             if (moves.size() == 0) continue;
             for (std::uint32_t i = 0; i < moves.size(); ++i)
                 for (StateId t : moves[i].outcomes) meet(t, *bounds_);
-            sort_moves(s, moves);
-            table_->mark[s] = static_cast<std::uint32_t>(pending_.size());
-            if (advance(s, 0)) raise(s);
+            sort_moves(node, moves);
+            table(node).mark[node.state] = static_cast<std::uint32_t>(pending_.size());
+            if (advance(node, 0)) raise(node);
         }
     }
 
-    // The order in which the moves of s are tried: those that stay far from unsafety first, since one good
-    // move is enough; in the order of the game where h_u cannot tell.
-    void sort_moves(StateId s, const Moves& moves) {
-        if (table_->order_of[s] != none) return;
-        table_->order_of[s] = static_cast<std::uint32_t>(table_->orders.size());
+    // The order in which the moves of a node are tried: the policy's own first, since after it as many
+    // deviations are left as before; then those that lead to the fewest new nodes, since one good move is
+    // enough; of these those that stay far from unsafety, then in the order of the game.
+    void sort_moves(const Node& node, const Moves& moves) {
+        Table& own = table(node);
+        if (own.order_of[node.state] != none) return;
+        own.order_of[node.state] = static_cast<std::uint32_t>(own.orders.size());
         sorted_.clear();
         for (std::uint32_t i = 0; i < moves.size(); ++i) {
             std::uint32_t fresh = 0;
             double least = std::numeric_limits<double>::infinity();
+            const std::uint32_t cost = bounds_->cost(moves[i]);
             for (StateId t : moves[i].outcomes) {
-                fresh += t != s && !bounds_->settled(t) && !table_->open(t);
+                const Node after{t, node.left - std::min(node.left, cost)};
+                fresh += t != node.state && !safe(after) && !open(after);
                 least = std::min(least, game_.distance(t));
             }
             sorted_.push_back({fresh, least, i});
         }
-        std::stable_sort(sorted_.begin(), sorted_.end(), [](const Ranked& a, const Ranked& b) {
-            return a.moves != b.moves ? a.moves < b.moves : a.distance > b.distance;
-        });
-        for (const Ranked& ranked : sorted_) table_->orders.push_back(ranked.state);
+        const bool own_first = bounds_->cost(moves[0]) < bounds_->cost(moves[moves.size() - 1]);
+        std::stable_sort(sorted_.begin() + (own_first ? 1 : 0), sorted_.end(), before);
+        for (const Ranked& ranked : sorted_) own.orders.push_back(ranked.index);
     }
 
     // The index, in the game, of the move that comes at this place.
-    std::uint32_t move_at(StateId s, std::uint32_t place) const {
-        return table_->orders[table_->order_of[s] + place];
+    std::uint32_t move_at(const Node& node, std::uint32_t place) {
+        Table& own = table(node);
+        return own.orders[own.order_of[node.state] + place];
     }
 
-    // Finds the current move of s from this place on, through the levels; true if its level rose.
-    bool advance(StateId s, std::uint32_t i) {
-        Moves moves = bounds_->moves(game_, s);
-        bool raised = false;
-        ++table_->version[s];
-        for (std::uint32_t level = bounds_->lower(s); level < cap_; ++level, i = 0) {
-            for (; i < moves.size(); ++i) {
-                Move move = moves[move_at(s, i)];
-                std::uint32_t cost = bounds_->cost(move);
-                if (cost > level || !within(move, level - cost)) continue;
-                table_->current[s] = i;
-                watch(s, move, level - cost);
-                return raised;
-            }
-            bounds_->raise(s, level + 1);
-            raised = true;
+    // Finds the current move of a node from this place on; true if there is none, and it is lost.
+    bool advance(const Node& node, std::uint32_t i) {
+        Moves moves = bounds_->moves(game_, node.state);
+        Table& own = table(node);
+        ++own.version[node.state];
+        for (; i < moves.size(); ++i) {
+            Move move = moves[move_at(node, i)];
+            std::uint32_t cost = bounds_->cost(move);
+            if (cost > node.left || loses(move, node.left - cost)) continue;
+            own.current[node.state] = i;
+            watch(node, move, node.left - cost);
+            return false;
         }
-        table_->current[s] = none;
-        return raised;
+        own.current[node.state] = none;
+        bounds_->raise(node.state, node.left + 1);
+        return true;
     }
 
-    bool within(const Move& move, std::uint32_t slack) const {
-        return std::all_of(move.outcomes.begin(), move.outcomes.end(),
-                           [&](StateId t) { return bounds_->lower(t) <= slack; });
+    bool loses(const Move& move, std::uint32_t left) const {
+        return std::any_of(move.outcomes.begin(), move.outcomes.end(),
+                           [&](StateId t) { return lost({t, left}); });
     }
 
-    void watch(StateId s, const Move& move, std::uint32_t slack) {
+    void watch(const Node& node, const Move& move, std::uint32_t left) {
+        const std::uint32_t version = table(node).version[node.state];
         auto one = [&](StateId t) {
-            if (bounds_->settled(t)) return;
-            table_->add(t, {s, table_->version[s], slack, none});
-            if (!table_->open(t)) pending_.push_back(t);
+            const Node after{t, left};
+            if (safe(after)) return;
+            table(after).add(t, {node, version, none});
+            if (!open(after)) pending_.push_back(after);
         };
         switch (order_) {  // pending_ is a stack: what is pushed last is looked at first
             case OutcomeOrder::last_first:
@@ -180,90 +212,89 @@ class Level final : public Decider {
             case OutcomeOrder::first_first:
                 return (void)std::for_each(move.outcomes.rbegin(), move.outcomes.rend(), one);
             case OutcomeOrder::shared:
-                sort_shared(s, move);
-                for (const Ranked& ranked : sorted_) one(ranked.state);
+                sort_shared(node, move);
+                for (const Ranked& ranked : sorted_) one(ranked.index);
         }
     }
 
-    void sort_shared(StateId s, const Move& move) {
+    void sort_shared(const Node& node, const Move& move) {
         sorted_.clear();
-        Moves moves = bounds_->moves(game_, s);
+        Moves moves = bounds_->moves(game_, node.state);
         for (StateId t : move.outcomes) {
             std::uint32_t count = 0;
             for (std::uint32_t i = 0; i < moves.size(); ++i) {
+                if (bounds_->cost(moves[i]) > node.left) continue;
                 auto outcomes = moves[i].outcomes;
                 count += std::binary_search(outcomes.begin(), outcomes.end(), t);
             }
             sorted_.push_back({count, game_.distance(t), t});
         }
-        std::stable_sort(sorted_.begin(), sorted_.end(), [](const Ranked& a, const Ranked& b) {
-            return a.moves != b.moves ? a.moves < b.moves : a.distance > b.distance;
-        });
+        std::stable_sort(sorted_.begin(), sorted_.end(), before);
     }
 
-    // Tells the watchers of s, and theirs, that its level rose.
-    void raise(StateId s) {
-        queue_.assign(1, s);
+    // Tells the watchers of a lost node, and theirs. What is lost with some deviations left is lost with
+    // fewer.
+    void raise(const Node& node) {
+        queue_.assign(1, node);
         while (!queue_.empty()) {
-            StateId t = queue_.back();
+            const Node gone = queue_.back();
             queue_.pop_back();
-            std::uint32_t at = table_->watches[t];
-            table_->watches[t] = none;
-            while (at != none) {
-                Watch watch = table_->pool[at];
-                table_->release(at);
-                at = watch.next;
-                if (!live(watch)) continue;
-                StateId p = watch.watcher;
-                if (bounds_->lower(t) <= watch.slack) {
-                    table_->add(t, watch);
-                    continue;
-                }
-                // What was pushed since p was expanded mostly served the move that p now leaves.
-                if (may_cut_ && table_->mark[p] < pending_.size()) pending_.resize(table_->mark[p]);
-                if (advance(p, table_->current[p] + 1)) queue_.push_back(p);
-            }
+            for (std::uint32_t left = 0; left <= gone.left; ++left) tell({gone.state, left});
+        }
+    }
+
+    void tell(const Node& gone) {
+        Table& own = table(gone);
+        std::uint32_t at = own.watches[gone.state];
+        own.watches[gone.state] = none;
+        while (at != none) {
+            const Watch watch = own.pool[at];
+            own.release(at);
+            at = watch.next;
+            if (!live(watch)) continue;
+            const Node& p = watch.watcher;
+            // What was pushed since p was expanded mostly served the move that p now leaves.
+            std::uint32_t mark = table(p).mark[p.state];
+            if (may_cut_ && mark < pending_.size()) pending_.resize(mark);
+            if (advance(p, table(p).current[p.state] + 1)) queue_.push_back(p);
         }
     }
 
     // Settles all that the current moves reach from root, or puts what is not yet open there on pending_.
-    bool close(StateId root, std::uint64_t& walked) {
-        std::vector<bool> seen(game_.size());
-        std::vector<StateId> stack{root}, reached;
-        seen[root] = true;
+    bool close(const Node& root, std::uint64_t& walked) {
+        std::vector<std::vector<bool>> seen(root.left + 1, std::vector<bool>(game_.size()));
+        std::vector<Node> stack{root}, reached;
+        seen[root.left][root.state] = true;
         while (!stack.empty()) {
-            StateId s = stack.back();
+            const Node node = stack.back();
             stack.pop_back();
-            if (closed(s, *bounds_, cap_)) continue;
-            reached.push_back(s);
-            if (!table_->open(s)) {
-                pending_.push_back(s);
+            if (closed(node)) continue;
+            reached.push_back(node);
+            if (!open(node)) {
+                pending_.push_back(node);
                 continue;
             }
-            for (StateId t : bounds_->moves(game_, s)[move_at(s, table_->current[s])].outcomes)
-                if (!seen[t]) {
-                    seen[t] = true;
-                    stack.push_back(t);
+            Move move = bounds_->moves(game_, node.state)[current_move(node)];
+            std::uint32_t left = node.left - bounds_->cost(move);
+            for (StateId t : move.outcomes)
+                if (!seen[left][t]) {
+                    seen[left][t] = true;
+                    stack.push_back({t, left});
                 }
         }
         walked += reached.size();
         if (!pending_.empty()) return false;
-        for (StateId s : reached) bounds_->settle(s, bounds_->lower(s), move_at(s, table_->current[s]));
+        for (const Node& node : reached) bounds_->settle(node.state, node.left, current_move(node));
         return true;
     }
+    std::uint32_t current_move(const Node& node) { return move_at(node, table(node).current[node.state]); }
 
     OutcomeOrder order_;
-    Table finite_table_, infinite_table_;
-    Table* table_ = nullptr;
+    std::vector<Table> finite_tables_, infinite_tables_;  // by the deviations that are left
+    std::vector<Table>* tables_ = nullptr;
     Bounds* bounds_ = nullptr;
-    std::uint32_t cap_ = 1;
     bool may_cut_ = true;
-    std::vector<StateId> pending_, queue_;
-    struct Ranked {
-        std::uint32_t moves;  // of the state that have it as an outcome; or the index of a move
-        double distance;
-        StateId state;
-    };
+    std::vector<Node> pending_, queue_;
     std::vector<Ranked> sorted_;
 };
 

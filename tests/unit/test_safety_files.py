@@ -137,6 +137,16 @@ def test_properties_by_name_or_number(tmp_path: Path) -> None:
         read_task(path, name="2")
 
 
+@pytest.mark.parametrize("name", [None, "first"])
+def test_a_property_file_goes_before_the_model(name: str | None, tmp_path: Path) -> None:
+    model = save(tmp_path / "model.jani", twice())
+    other = {"op": "PA", "reach": {"op": "state-condition", "exp": {"op": ">", "left": "n", "right": 1}}}
+    extra = save(tmp_path / "p.jani", {"properties": [{"name": "first", "expression": other}]})
+    assert read_task(model, properties=extra, name=name).unsafe == other["reach"]
+    assert read_task(model, properties=extra, name="0").unsafe is False  # as PlaJA counts
+    assert read_task(model, properties=extra, name="2").unsafe == other["reach"]
+
+
 @pytest.mark.parametrize(
     ("document", "message"),
     [

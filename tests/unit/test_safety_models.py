@@ -60,7 +60,7 @@ def make(name: str, **parameters: Any) -> SafetyTask:
         ("one_way_line", {"random": False}),
         ("two_way_line", {"parking": True, "along": True, "random": False}),
         ("blocksworld", {"blocks": 4, "budget": 16}),
-        ("npuzzle", {"budget": 60}),
+        ("npuzzle", {"budget": 20}),
     ],
 )
 def test_variants_have_safe_and_lost_states(name: str, parameters: dict[str, Any]) -> None:

@@ -67,15 +67,19 @@ def _legend(names: Sequence[str]) -> list[str]:
     lines = []
     for i, name in enumerate(names):
         x, y = LEFT + (i % 4) * 112, HEIGHT - 34 + (i // 4) * 12
-        lines.append(f'<rect x="{x}" y="{y - 7}" width="8" height="8" fill="{COLOURS[i % len(COLOURS)]}"/>')
+        colour = COLOURS[i % len(COLOURS)]
+        fill = colour if i < len(COLOURS) else "none"
+        lines.append(f'<rect x="{x}" y="{y - 7}" width="8" height="8" fill="{fill}" stroke="{colour}"/>')
         lines.append(f'<text x="{x + 11}" y="{y}">{escape(name)}</text>')
     return lines
 
 
-def _svg(lines: Sequence[str]) -> str:
+def _svg(lines: Sequence[str], names: Sequence[str]) -> str:
+    """A drawing with its legend, as high as that needs."""
+    height = max(HEIGHT, HEIGHT - 24 + 12 * (len(names) // 4))
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" font-family="sans-serif" '
-        f'font-size="9"><rect width="100%" height="100%" fill="white"/>{"".join(lines)}</svg>\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" font-family="sans-serif" '
+        f'font-size="9"><rect width="100%" height="100%" fill="white"/>{"".join([*lines, *_legend(names)])}</svg>\n'
     )
 
 
@@ -103,7 +107,7 @@ def bars(
             )
         place = f"translate({x + wide / 2 + 3:.1f} {HEIGHT - BOTTOM + 9}) rotate(-28)"
         lines.append(f'<text transform="{place}" text-anchor="end" font-size="8">{escape(group)}</text>')
-    return _svg(lines + _legend(names))
+    return _svg(lines, names)
 
 
 def coverage(title: str, series: Mapping[str, Sequence[float]], count: int, *, what: str = "states") -> str:
@@ -117,10 +121,11 @@ def coverage(title: str, series: Mapping[str, Sequence[float]], count: int, *, w
         for k, t in enumerate(sorted(ts)):
             points += [f"{x(t):.1f},{y(k / count):.1f}", f"{x(t):.1f},{y((k + 1) / count):.1f}"]
         points.append(f"{WIDTH - RIGHT},{y(len(ts) / max(count, 1)):.1f}")
+        dashes = "" if i < len(COLOURS) else ' stroke-dasharray="4 2"'
         lines.append(
-            f'<polyline points="{" ".join(points)}" fill="none" stroke="{COLOURS[i % len(COLOURS)]}"/>'
+            f'<polyline points="{" ".join(points)}" fill="none" stroke="{COLOURS[i % len(COLOURS)]}"{dashes}/>'
         )
-    return _svg(lines + _legend(list(series)))
+    return _svg(lines, list(series))
 
 
 def scatter(title: str, x_label: str, series: Mapping[str, Sequence[tuple[float, float, bool]]]) -> str:
@@ -141,4 +146,4 @@ def scatter(title: str, x_label: str, series: Mapping[str, Sequence[tuple[float,
                     f'<path d="M{at}m-2-2l4 4m0-4l-4 4" stroke="{colour}" stroke-opacity="0.7" fill="none"/>'
                 )
             lines.append(dot)
-    return _svg(lines + _legend(list(series)))
+    return _svg(lines, list(series))

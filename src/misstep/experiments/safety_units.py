@@ -146,14 +146,14 @@ def _fuzz(unit: Unit, plan: Plan) -> Row:
     starts = unit.instance.task.start_states(game, seed=plan.seed)
     fuzzer = SafetyFuzzer(game, unit.part, depth=unit.bound, max_steps=plan.max_steps, seed=plan.seed)
     rng, ends, unsafe = random.Random(plan.seed), dict[str, int](), dict[tuple[int, ...], None]()
-    begin = time.perf_counter()
+    begin = time.process_time()
     for _ in range(plan.runs):
         end, run = fuzzer.run(rng.choice(starts))
         outcome = how_it_ended(game, end, run)
         ends[outcome] = ends.get(outcome, 0) + 1
         if end == "unsafe":
             unsafe[tuple(run)] = None
-    seconds = time.perf_counter() - begin
+    seconds = time.process_time() - begin
     counts = {"unsafe": ends.get("unsafe", 0), "distinct": len(unsafe), "outcomes": ends}
     row = {**unit.about, "seconds": seconds, "runs": plan.runs, "starts": len(starts), **counts}
     keep = unsafe if (unit.part, unit.bound) == SOURCE else ()
@@ -169,9 +169,9 @@ def _decide(unit: Unit, plan: Plan, runs: list[list[list[Any]]]) -> list[Row]:
     for index, values in enumerate(states):
         game = unit.instance.game()
         decider, s = Decider(game, unit.part), game.add(list(values))
-        begin = time.perf_counter()
+        begin = time.process_time()
         verdict, limit, expanded, _ = decider.decide(s, unit.bound, budget=plan.budget())
-        seconds = time.perf_counter() - begin
+        seconds = time.process_time() - begin
         row = {**unit.about, "state": index, "verdict": verdict, "limit": limit}
         rows.append({**row, "expanded": expanded, "asked": game.policy_calls, "seconds": seconds})
     return rows
@@ -191,9 +191,9 @@ def _find_faults(unit: Unit, plan: Plan, runs: list[list[list[Any]]]) -> list[Ro
             max_seconds=plan.max_seconds,
         )
         states = [game.add(values) for values in run]
-        begin = time.perf_counter()
+        begin = time.process_time()
         counts = _analyse(lab, states)
-        seconds = time.perf_counter() - begin
+        seconds = time.process_time() - begin
         row = {**unit.about, "run": index, "steps": len(run) - 1, **counts}
         rows.append({**row, "expanded": lab.decider.expanded, "seconds": seconds})
     return rows

@@ -58,23 +58,24 @@ def read_task(
     """Read a model and the conditions of one property.
 
     Without `name` (or a place in the list of properties, counted from 0) the first property that tests a
-    policy (op "PA") counts. `unsafe` and `goal` override it: each is the name of a plain property (`F bad`,
+    policy (op "PA") counts. What the file `properties` says goes before what is inside the model; only in the list
+    it comes after it. `unsafe` and `goal` override it: each is the name of a plain property (`F bad`,
     `G good`, `Pmax(F bad)`, ...) or a JSON expression.
     """
     text = read_text(path)
     model = parse(text, str(path))
     if not isinstance(model, dict):
         raise InputError(f"{path}: a JANI model is a JSON object")
-    known = list(_properties(model, path))
-    if properties is not None:
-        known += list(_properties(parse(read_text(properties), str(properties)), properties))
+    inside = list(_properties(model, path))
+    given = [] if properties is None else list(_read_properties(properties))
+    known = [*given, *inside]
     tests = [(p, at) for p, at in known if _expression(p).get("op") == "PA"]
     if name is not None:
         tests = [(p, at) for p, at in known if p.get("name") == name]
         if not tests and name.isdecimal():
-            tests = known[int(name) : int(name) + 1]
+            tests = [*inside, *given][int(name) : int(name) + 1]
         if not tests:
-            names = ", ".join(repr(p.get("name")) for p, _ in known) or "none"
+            names = ", ".join(repr(p.get("name")) for p, _ in [*inside, *given]) or "none"
             raise InputError(f"{path}: no property {name!r}; known are {names}")
     found: dict[str, Json] = {}
     network: Path | None = None
@@ -125,6 +126,10 @@ def predicate(expression: Json, where: str, *, bad: bool) -> Json:
         else:
             break
     raise UnsupportedFeature(f"{where}: the property is not of the form F p, true U p or G p")
+
+
+def _read_properties(path: Path) -> Iterator[tuple[dict[str, Json], Path]]:
+    return _properties(parse(read_text(path), str(path)), path)
 
 
 def _properties(document: Json, path: Path) -> Iterator[tuple[dict[str, Json], Path]]:

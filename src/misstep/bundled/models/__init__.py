@@ -26,20 +26,20 @@ DOMAINS: dict[str, Callable[..., dict[str, Any]]] = {
 INSTANCES: dict[str, tuple[str, dict[str, Any]]] = {
     "one_way_line": ("one_way_line", {"length": 12, "packages": 2, "max_speed": 4}),
     "one_way_line_park": ("one_way_line", {"length": 20, "packages": 3, "parking": True}),
-    "one_way_line_det": ("one_way_line", {"length": 20, "packages": 4, "max_speed": 4, "random": False}),
+    "one_way_line_det": ("one_way_line", {"length": 40, "packages": 2, "max_speed": 5, "random": False}),
     "one_way_line_large": ("one_way_line", {"length": 30, "packages": 8, "max_speed": 4}),
     "two_way_line": ("two_way_line", {"length": 8, "packages": 1}),
     "two_way_line_park": ("two_way_line", {"length": 8, "packages": 1, "parking": True}),
-    "two_way_line_det": ("two_way_line", {"length": 8, "packages": 1, "random": False}),
+    "two_way_line_det": ("two_way_line", {"length": 16, "packages": 2, "max_speed": 3, "random": False}),
     "two_way_line_along": ("two_way_line", {"length": 16, "packages": 3, "along": True}),
     "two_way_line_large": ("two_way_line", {"length": 20, "packages": 8, "max_speed": 3}),
     "transport": ("transport", {}),
     "transport_large": ("transport", {"places": 12, "packages": 30, "limit": 4}),
     "blocksworld": ("blocksworld", {}),
     "blocksworld_large": ("blocksworld", {"blocks": 6, "limit": 5}),
-    "blocksworld_budget": ("blocksworld", {"blocks": 4, "budget": 16}),
+    "blocksworld_budget": ("blocksworld", {"blocks": 5, "budget": 20}),
     "npuzzle": ("npuzzle", {}),
-    "npuzzle_budget": ("npuzzle", {"rows": 2, "columns": 3, "budget": 60}),
+    "npuzzle_budget": ("npuzzle", {"rows": 2, "columns": 3, "budget": 40}),
     "npuzzle_large": ("npuzzle", {"rows": 3, "columns": 3}),
     "beluga": ("beluga", {}),
     "beluga_large": ("beluga", {"racks": 3, "capacity": 5, "arrivals": 20}),
@@ -49,8 +49,9 @@ INSTANCES: dict[str, tuple[str, dict[str, Any]]] = {
     "inverted_pendulum": ("inverted_pendulum", {}),
 }
 _TRAINED = (
-    "one_way_line one_way_line_park one_way_line_large two_way_line two_way_line_park two_way_line_det "
-    "two_way_line_along transport blocksworld blocksworld_budget npuzzle npuzzle_budget beluga beluga_large "
+    "one_way_line one_way_line_park one_way_line_det one_way_line_large two_way_line two_way_line_park "
+    "two_way_line_det two_way_line_along transport blocksworld "
+    "blocksworld_large blocksworld_budget npuzzle npuzzle_budget beluga beluga_large "
     "bouncing_ball follow_car cart_pole inverted_pendulum"
 ).split()
 BUNDLED = {name: INSTANCES[name] for name in _TRAINED}

@@ -25,7 +25,7 @@ def bouncing_ball(*, steps: int | None = 100) -> dict[str, Any]:
     b.edge("wait", ~resting, free)
     pushed = clamp(speed * 0.5 - 4.0, -20.0, 20.0)
     b.edge("hit", ~resting & (height >= 4.0), {"height": height, "speed": pushed})
-    starts = [{"height": h, "speed": v} for h in grid(5, 3.0, 9.0) for v in grid(3, -1.0, 1.0)]
+    starts = [{"height": h, "speed": v} for h in grid(16, 3.0, 9.0) for v in grid(9, -1.0, 1.0)]
     return b.document(unsafe=resting, goal=done, starts=starts)
 
 
@@ -40,7 +40,7 @@ def follow_car(*, steps: int | None = 100) -> dict[str, Any]:
     for label, push in (("brake", -3.0), ("keep", 0.0), ("accelerate", 2.0)):
         after = clamp(speed + push * dt, 0.0, 40.0)
         b.edge(label, inside, {"speed": after, "gap": clamp(gap + (lead - after) * dt, -10.0, 120.0)})
-    starts = [{"gap": d, "speed": v} for d in grid(5, 10.0, 60.0) for v in grid(5, 20.0, 36.0)]
+    starts = [{"gap": d, "speed": v} for d in grid(12, 10.0, 60.0) for v in grid(12, 20.0, 36.0)]
     return b.document(unsafe=(gap <= 0.0) | (gap >= 80.0), goal=done, starts=starts)
 
 
@@ -69,9 +69,9 @@ def cart_pole(*, steps: int | None = 100) -> dict[str, Any]:
         b.edge(label, inside, after)
     starts = [
         {"x": p, "angle": a, "turn": t}
-        for p in grid(3, -0.5, 0.5)
-        for a in grid(3, -0.1, 0.1)
-        for t in grid(3, -0.4, 0.4)
+        for p in grid(5, -0.5, 0.5)
+        for a in grid(5, -0.1, 0.1)
+        for t in grid(6, -0.4, 0.4)
     ]
     return b.document(unsafe=~inside, goal=done, starts=starts)
 
@@ -88,5 +88,5 @@ def inverted_pendulum(*, steps: int | None = 100) -> dict[str, Any]:
         push = (3.0 * g / (2.0 * length)) * call("sin", angle) + 3.0 * torque / (mass * length * length)
         after = clamp(turn + push * dt, -8.0, 8.0)
         b.edge(label, inside, {"angle": clamp(angle + after * dt, -2.0, 2.0), "turn": after})
-    starts = [{"angle": a, "turn": t} for a in grid(5, -0.35, 0.35) for t in grid(5, -1.0, 1.0)]
+    starts = [{"angle": a, "turn": t} for a in grid(12, -0.35, 0.35) for t in grid(12, -1.0, 1.0)]
     return b.document(unsafe=~inside, goal=done, starts=starts)

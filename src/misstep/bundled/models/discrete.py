@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import islice, pairwise, permutations
-from math import factorial
+from itertools import islice, pairwise, permutations, product
+from math import factorial, prod
 from random import Random
 from typing import Any
 
@@ -11,6 +11,8 @@ from misstep.bundled.models.build import Builder, E, clamp, conjunction, total
 
 MOST_STARTS = 1000
 MOST_ORDERED = 8
+WALKS = 100
+"""Of each length, that scramble a puzzle."""
 
 
 def transport(*, places: int = 5, packages: int = 4, limit: int = 2) -> dict[str, Any]:
@@ -46,7 +48,7 @@ def transport(*, places: int = 5, packages: int = 4, limit: int = 2) -> dict[str
     return b.document(unsafe=broken == 1, goal=delivered == packages, starts=starts)
 
 
-def blocksworld(*, blocks: int = 4, limit: int = 3, budget: int | None = None) -> dict[str, Any]:
+def blocksworld(*, blocks: int = 5, limit: int = 4, budget: int | None = None) -> dict[str, Any]:
     """Build the tower 0 on 1 on 2 ...; a block that is put on another may fall; `limit` may lie on the table.
 
     With a budget, putting a block down costs 1, letting it fall 2, and spending more is what is unsafe; then
@@ -100,19 +102,21 @@ def _orders(blocks: int) -> list[tuple[int, ...]]:
 
 
 def npuzzle(*, rows: int = 2, columns: int = 3, budget: int | None = None) -> dict[str, Any]:
-    """Slide tiles into order. A move may slip one cell further; tile 1 must never come to the last cell.
+    """Slide tiles into order. A move may slip one cell further; tile 1 must stay out of one cell.
 
-    With a budget it may, but every move costs 1, one that slips 2, and spending more is unsafe.
+    The cell is in the middle of the second row. With a budget there is none, but every move costs 1, one that
+    slips 2, and spending more is unsafe; then the move after one that slipped does not.
     """
     b = Builder(f"npuzzle_{rows}_{columns}" + ("" if budget is None else f"_budget_{budget}"))
     size = rows * columns
     # cell_k holds the tile there, 0 is the gap.
     cells = [b.integer(f"cell_{k}", 0, size - 1, (k + 1) % size) for k in range(size)]
     spent = None if budget is None else b.integer("spent", 0, budget + 2, 0)
-    bad = cells[-1] == 1 if spent is None else spent > budget
+    slipped = None if budget is None else b.integer("slipped", 0, 1, 0)
+    bad = cells[_pit(columns)] == 1 if spent is None else spent > budget
 
-    def paid(cost: int) -> dict[str, Any]:
-        return {} if spent is None else {"spent": spent + cost}
+    def paid(cost: int, slips: int) -> dict[str, Any]:
+        return {} if spent is None else {"spent": spent + cost, "slipped": slips}
 
     for label, down, right in (("up", -1, 0), ("down", 1, 0), ("left", 0, -1), ("right", 0, 1)):
         for k in range(size):
@@ -125,21 +129,28 @@ def npuzzle(*, rows: int = 2, columns: int = 3, budget: int | None = None) -> di
             if len(path) == 1:
                 continue
             once = {f"cell_{path[0]}": cells[path[1]], f"cell_{path[1]}": 0}
-            outcomes = [{**once, **paid(1)}]
+            ready, outcomes = ~bad & (cells[k] == 0), [{**once, **paid(1, 0)}]
             if len(path) == 3:
+                if slipped is not None:
+                    b.edge(label, ready & (slipped == 1), *outcomes)
+                    ready = ready & (slipped == 0)
                 twice = {**once, f"cell_{path[1]}": cells[path[2]], f"cell_{path[2]}": 0}
-                outcomes.append({**twice, **paid(2)})
-            b.edge(label, ~bad & (cells[k] == 0), *outcomes)
+                outcomes.append({**twice, **paid(2, 1)})
+            b.edge(label, ready, *outcomes)
     goal = conjunction([cells[k] == (k + 1) % size for k in range(size - 1)])
     return b.document(unsafe=bad, goal=goal, starts=_scrambled(rows, columns))
+
+
+def _pit(columns: int) -> int:
+    return columns + columns // 2
 
 
 def _scrambled(rows: int, columns: int) -> list[dict[str, int]]:
     """Solvable start states: walks of single moves back from the goal, around the bad states."""
     rng = Random(1)
     size = rows * columns
-    starts = []
-    for length in range(4, 34):
+    starts: dict[tuple[int, ...], None] = {}
+    for length in [n for n in range(4, 34) for _ in range(WALKS)]:
         cells = [(k + 1) % size for k in range(size)]
         gap = size - 1
         for _ in range(length):
@@ -150,12 +161,12 @@ def _scrambled(rows: int, columns: int) -> list[dict[str, int]]:
                 if 0 <= r < rows and 0 <= c < columns
             ]
             there = rng.choice(places)
-            if gap == size - 1 and cells[there] == 1:
+            if gap == _pit(columns) and cells[there] == 1:
                 continue
             cells[gap], cells[there] = cells[there], 0
             gap = there
-        starts.append({f"cell_{k}": tile for k, tile in enumerate(cells)})
-    return starts
+        starts.setdefault(tuple(cells))
+    return [{f"cell_{k}": tile for k, tile in enumerate(cells)} for cells in starts]
 
 
 def beluga(*, racks: int = 2, capacity: int = 3, arrivals: int = 6) -> dict[str, Any]:
@@ -186,5 +197,17 @@ def beluga(*, racks: int = 2, capacity: int = 3, arrivals: int = 6) -> dict[str,
     b.edge("wait", fine & (left > 0) & ((waiting == 3) | full), crowd)
     b.edge("skip", fine & (waiting == 3) & full, crowd)
     goal = (left == 0) & (waiting == 0) & (total(rack) == 0)
-    starts = [{"rack_0": n, "waiting": w, "left": arrivals} for n in range(capacity + 1) for w in range(4)]
-    return b.document(unsafe=overflow == 1, goal=goal, starts=starts)
+    return b.document(unsafe=overflow == 1, goal=goal, starts=_filled(racks, capacity))
+
+
+def _filled(racks: int, capacity: int) -> list[dict[str, int]]:
+    """Jigs in the racks and before them in all ways; of many ways a thousand, drawn at random."""
+    sizes = [4, *[capacity + 1] * racks]
+    if prod(sizes) > MOST_STARTS:
+        rng = Random(0)
+        ways = sorted({tuple(rng.randrange(size) for size in sizes) for _ in range(MOST_STARTS)})
+    else:
+        ways = list(product(*map(range, sizes)))
+    return [
+        {**{f"rack_{i}": n for i, n in enumerate(filled)}, "waiting": waiting} for waiting, *filled in ways
+    ]

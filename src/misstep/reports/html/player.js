@@ -319,8 +319,9 @@
         class: word === "now" && "number" }, word)))),
         this.table)),
         html("div", { class: "steps", tabindex: "0", role: "region", "aria-label": "all steps" }, this.list()),
-        this.explained(html("p", { class: "misstep-line" }, html("b", {}, "Misstep: "), bug.misstep), html("p", {},
-          html("b", {}, "Proven: "), bug.proof), this.replay()));
+        this.explained(html("p", { class: "misstep-line" }, html("b", {}, "Misstep: "), bug.misstep),
+          bug.why ? html("p", {}, html("b", {}, "Safe: "), bug.why) : "", html("p", {}, html("b", {}, "Proven: "),
+          bug.proof), this.replay()));
     }
 
     tickClass(step) {
