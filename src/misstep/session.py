@@ -374,6 +374,7 @@ class Session:
             max_steps=config.longest_run,
             seed=config.seed,
             memory=self.record,
+            proofs=self.record.proofs(),
         )
         subject = TaskSubject(
             lab=lab,
@@ -388,7 +389,6 @@ class Session:
             confidence=config.confidence,
             until_width=config.until_width,
             keep=PoolKeeper(partial(self.record.store.append, POOL), already=len(known)).keep,
-            keep_evidence=self.record.evidence,
         )
         if self.jobs > 1:
             spare = None if config.memory_mb is None else config.memory_mb / 2

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -21,13 +21,14 @@ from misstep.lab import Lab, UnsoundClaim
 from misstep.oracle import Case, make_oracles, open_case
 from misstep.oracles.proven import BoundGreedy
 from misstep.pool import PoolEntry
-from misstep.proof import Prover, Surrounded
+from misstep.proof import ProofLog, Prover, Surrounded
 from misstep.record.record import EVIDENCE
 from misstep.record.verify import verify_record
 from misstep.reference import fdr
 from misstep.reference.bits import BitTask
 from misstep.reference.frontier import frontier_bound
 from misstep.reference.functions import Functions
+from misstep.reference.packing import unpacked_lines
 from misstep.session import Session
 from misstep.task import Task
 from misstep.testing.random_tasks import to_sas
@@ -214,7 +215,8 @@ def test_greedy_searches_from_where_the_run_looks_best() -> None:
 
 
 def test_proofs_are_written_once_and_read_again() -> None:
-    lab, again = delivery_lab(), delivery_lab()
+    lab, again, lines = delivery_lab(), delivery_lab(), list[Mapping[str, Any]]()
+    lab.proofs = ProofLog(lines.append)
     prover, start = Prover(lab.task), lab.task.initial_state
     searched = prover.frontier(core.search(lab.task, "astar:lmcut", keep_frontier=True))
     dead = prover.frontier(
@@ -227,13 +229,23 @@ def test_proofs_are_written_once_and_read_again() -> None:
         Claim(start, Bound(searched.bound), searched, "frontier"),
     ]
     written = [json.loads(json.dumps(lab.write_claim(claim))) for claim in claims]
-    assert written[0]["lines"] and not written[2]["lines"]
+    assert len(lines) == 2  # the third one needs no other proof
+    again.proofs = ProofLog(lines.append, lines=json.loads(json.dumps(lines)))
     for claim, line in zip(claims, written, strict=True):
         read = again.read_claim(line)
         assert (read.state.values, read.bound, read.oracle) == (claim.state.values, claim.bound, claim.oracle)
         assert isinstance(read.evidence, Surrounded) and isinstance(claim.evidence, Surrounded)
         assert read.evidence.lines() == claim.evidence.lines()
         assert read.evidence.as_json(read.bound) == claim.evidence.as_json(claim.bound)
+        again.write_claim(read)
+    assert len(lines) == 2
+    further = prover.looked_up(core.Abstraction(lab.task), start)
+    assert further is not None
+    again.proofs.keep(further)
+    functions = Functions(BitTask(DELIVERY), unpacked_lines(lines))  # old numbers and new ones are no others
+    for state, proof in ((start, searched), (lab.task.state_from_values(BROKEN), dead), (start, further)):
+        values = tuple(state.values)
+        assert frontier_bound(values, proof.as_json(Bound(proof.bound)), functions) == proof.bound
 
 
 def test_no_more_is_claimed_than_is_proven() -> None:
@@ -250,7 +262,7 @@ def test_certificates_rest_on_the_evidence_of_the_record() -> None:
     for _ in session.events():
         pass
     record = session.record
-    names = [line["name"] for line in record.store.lines(EVIDENCE)]
+    names = [line["name"] for line in unpacked_lines(record.store.lines(EVIDENCE))]
     assert names and len(set(names)) == len(names)
     found = verify_record(record)
     assert found.valid and not found.invalid and not found.by_search

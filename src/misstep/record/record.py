@@ -17,6 +17,8 @@ import shlex
 import uuid
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from misstep.config import Config
 from misstep.errors import InputError
 from misstep.events import Event, Finished, Judged, from_json, timeless
 from misstep.judge import Verdict
+from misstep.proof import ProofLog
 from misstep.record.store import DISK, DirectoryStore, Disk, MemoryStore, Store, free_directory, read_object
 from misstep.support.plain import to_plain
 
@@ -43,7 +46,7 @@ TASK, DOMAIN, PROBLEM, MODEL, CONFIG, ENVIRONMENT, EVENTS, POOL, ANSWERS, BUGS, 
 )
 OF_CAMPAIGN = "records"
 """Where the records of a campaign are, each in a directory of a directory."""
-FORMAT = 2
+FORMAT = 3
 """Of records and certificates. Other numbers are refused, since nobody can know what they mean."""
 
 
@@ -226,8 +229,21 @@ class Record:
         self.store.write(f"{BUGS}/{name}.json", certificate_text(certificate))
 
     def evidence(self, block: Mapping[str, Any]) -> None:
-        """Writes what several certificates share, unless it is there already."""
+        """Writes what the certificates of a model's test share, unless it is there already."""
         self._append_once(EVIDENCE, block)
+
+    def proofs(self) -> ProofLog:
+        """What the certificates and answers of a task's test share; new proofs are appended.
+
+        Where the power failed, answers may be there whose proofs are not: these are found out again.
+        """
+        log = ProofLog(partial(self.store.append, EVIDENCE), lines=self.store.lines(EVIDENCE))
+        named = ([claim.get("proof") for claim in answer["claims"]] for answer in self.answers)
+        good = sum(1 for _ in takewhile(lambda names: all(n is None or n in log for n in names), named))
+        if good < len(self.answers):
+            self.answers = deque(islice(self.answers, good))
+            self.store.cut(ANSWERS, good)
+        return log
 
     def _append_once(self, log: str, line: Mapping[str, Any]) -> None:
         """A resumed test repeats the lines of the stopped one; where it differs, it knows more from there."""
