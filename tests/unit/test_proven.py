@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -22,7 +23,7 @@ from misstep.oracle import Case, make_oracles, open_case
 from misstep.oracles.proven import BoundGreedy
 from misstep.pool import PoolEntry
 from misstep.proof import ProofLog, Prover, Surrounded
-from misstep.record.record import EVIDENCE
+from misstep.record.record import ANSWERS, CLEARED, EVENTS, EVIDENCE, Record
 from misstep.record.verify import verify_record
 from misstep.reference import fdr
 from misstep.reference.bits import BitTask
@@ -268,6 +269,34 @@ def test_certificates_rest_on_the_evidence_of_the_record() -> None:
     assert found.valid and not found.invalid and not found.by_search
     record.store.cut(EVIDENCE, 0)
     assert any("the evidence has no" in each["reason"] for each in verify_record(record).invalid)
+
+
+def test_answers_whose_proof_is_lost_are_found_out_again(tmp_path: Path) -> None:
+    """After a power failure the disk may have what oracles said, and not the proofs."""
+    config = Config(policy="object:test", pool=12, oracle=("abstraction+planner",), recheck=False)
+
+    def tested(record: Record, *, resume: bool) -> None:
+        session = Session(config, task=Task(delivery().sas), policy=best_course, record=record, resume=resume)
+        for _ in session.events():
+            pass
+        record.close()
+
+    whole, lost = tmp_path / "whole", tmp_path / "lost"
+    tested(Record.create(whole), resume=False)
+    names = (EVENTS, CLEARED, EVIDENCE, ANSWERS)
+    lines = {name: (whole / name).read_bytes().splitlines(keepends=True) for name in names}
+    proofs = len(lines[EVIDENCE])
+    assert proofs > 1 and all(len(lines[name]) > 1 for name in names)
+    for kept in range(proofs):
+        shutil.copytree(whole, lost)
+        (lost / EVIDENCE).write_bytes(b"".join(lines[EVIDENCE][:kept]) + lines[EVIDENCE][kept][:-9])
+        (lost / EVENTS).write_bytes(lines[EVENTS][0])
+        (lost / CLEARED).unlink()
+        tested(Record.open(lost), resume=True)
+        for name in (EVIDENCE, ANSWERS):
+            assert (lost / name).read_bytes() == (whole / name).read_bytes()
+        assert verify_record(Record.open(lost)).is_sound
+        shutil.rmtree(lost)
 
 
 def test_a_search_without_frontier_proves_nothing() -> None:

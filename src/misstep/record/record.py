@@ -5,7 +5,7 @@ task.sas      domain.pddl, problem.pddl, or     events.jsonl    everything, appe
               model.jani: what was tested
 pool.jsonl    the test states                   answers.jsonl   what oracles found out, for a resumed test
 bugs/ID.json  certificates of bugs              cleared.jsonl   certificates of cleared states
-evidence.jsonl  what the certificates of a model's test share
+evidence.jsonl  proofs that certificates and answers refer to
 """
 
 import contextlib
