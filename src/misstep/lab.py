@@ -22,7 +22,7 @@ from misstep.claim import (
     plan_claim,
     search_claim,
 )
-from misstep.errors import MisstepError
+from misstep.errors import InputError, MisstepError
 from misstep.pool import PoolEntry
 from misstep.proof import ProofLog, Prover, Surrounded
 from misstep.task import Task, actions_named
@@ -263,7 +263,16 @@ class Knowledge(Generic[StateT]):
         if restore is not None:
             restore()
         for line in told["claims"]:
-            self.enter(self.read_claim(line))
+            try:
+                claim = self.read_claim(line)
+            except MisstepError:
+                raise
+            except Exception as error:  # whatever somebody put there
+                raise InputError(
+                    f"what an oracle said before the test was stopped cannot be read ({error!r:.100}); "
+                    "start a new record"
+                ) from None
+            self.enter(claim)
         self.effort = told["effort"]
         self.limits_hit |= set(told["limits_hit"])
         self._limits_told |= set(told["limits_hit"])

@@ -156,6 +156,11 @@ class Record:
         self.store.lock(EVENTS)
         self._repeated = deque(self.store.lines(EVENTS))
         self.answers = deque(self.store.lines(ANSWERS))
+        for number, answer in enumerate(self.answers, start=1):
+            if not _is_answer(answer):
+                raise InputError(
+                    f"{self.where}/{ANSWERS}:{number}: this is not what an oracle said; start a new record"
+                )
         self.store.cut(EVENTS, len(self._repeated))
         self.store.cut(ANSWERS, len(self.answers))
         for log in (CLEARED, EVIDENCE):
@@ -178,7 +183,7 @@ class Record:
             if timeless(before) == timeless(line):
                 self._events += 1
                 return
-            if before["event"] != "finished" and before.get("limit") is None:
+            if before.get("event") != "finished" and before.get("limit") is None:
                 raise InputError(
                     f"{self.where}: the test does not go as it went before it was stopped (event "
                     f"{self._events + 1} differs): the policy or misstep has changed; start a new record"
@@ -313,6 +318,18 @@ class Record:
     def close(self) -> None:
         """Closes the store."""
         self.store.close()
+
+
+def _is_answer(line: Mapping[str, Any]) -> bool:
+    """Whether a line has the fields that `recall` gives away; what the claims hold is looked at later."""
+    claims, effort, limits = line.get("claims"), line.get("effort"), line.get("limits_hit")
+    return (
+        isinstance(claims, list)
+        and all(isinstance(claim, dict) for claim in claims)
+        and type(effort) in (int, float)
+        and isinstance(limits, list)
+        and all(isinstance(limit, str) for limit in limits)
+    )
 
 
 def certificate_text(certificate: Mapping[str, Any]) -> str:
