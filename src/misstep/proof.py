@@ -102,6 +102,7 @@ class Surrounded:
         return {"kind": self.kind, "functions": functions, "inside": dict(self.inside)}
 
 
+@dataclass(slots=True)
 class ProofLog:
     """The proofs of a record, each in one line of its evidence, with the functions that no earlier one needs.
 
@@ -109,21 +110,18 @@ class ProofLog:
     to them is the same whatever else was proven before.
     """
 
-    def __init__(
-        self,
-        append: Callable[[Mapping[str, Any]], None] = lambda line: None,
-        *,
-        lines: Iterable[Mapping[str, Any]] = (),
-    ) -> None:
-        """`append` takes a new line; `lines` are there already."""
-        self._append = append
-        self._numbers: dict[str, int] = {}
-        self._functions: dict[int, BoundingFunction] = {}
-        self._read: dict[str, tuple[tuple[BoundingFunction, ...], Mapping[str, Any]]] = {}
-        self._known: set[str] = set()
-        self._next = 0
+    append: Callable[[Mapping[str, Any]], None] = lambda line: None
+    """Takes a new line."""
+    _numbers: dict[str, int] = field(default_factory=dict)
+    _functions: dict[int, BoundingFunction] = field(default_factory=dict)
+    _read: dict[str, tuple[tuple[BoundingFunction, ...], Mapping[str, Any]]] = field(default_factory=dict)
+    _known: set[str] = field(default_factory=set)
+    _next: int = 0
+
+    def take_in(self, lines: Iterable[Mapping[str, Any]]) -> None:
+        """These are there already; a damaged one is as good as none."""
         for line in unpacked_lines(lines):
-            with contextlib.suppress(KeyError, TypeError, ValueError):  # damaged: as if it were not there
+            with contextlib.suppress(KeyError, TypeError, ValueError):
                 self._take(line)
 
     def __contains__(self, name: object) -> bool:
@@ -146,7 +144,7 @@ class ProofLog:
                 numbers[name] = self._next + len(numbers)
                 name = numbers[name]
             new.append({**_renamed(line, numbered), "name": name})
-        self._append(packed_lines(new))
+        self.append(packed_lines(new))
         self._numbers |= numbers
         self._next += len(numbers)
         self._known.add(proof.name)

@@ -231,7 +231,8 @@ def test_proofs_are_written_once_and_read_again() -> None:
     ]
     written = [json.loads(json.dumps(lab.write_claim(claim))) for claim in claims]
     assert len(lines) == 2  # the third one needs no other proof
-    again.proofs = ProofLog(lines.append, lines=json.loads(json.dumps(lines)))
+    again.proofs = ProofLog(lines.append)
+    again.proofs.take_in(json.loads(json.dumps(lines)))
     for claim, line in zip(claims, written, strict=True):
         read = again.read_claim(line)
         assert (read.state.values, read.bound, read.oracle) == (claim.state.values, claim.bound, claim.oracle)

@@ -66,6 +66,7 @@ class Record:
         """The directory, None in memory."""
         self.answers: deque[dict[str, Any]] = deque()
         """What was found out before the test was stopped, in order."""
+        self._is_old = False
         self._repeated: deque[dict[str, Any]] = deque()
         self._repeated_lines: dict[str, deque[dict[str, Any]]] = {}
         self._events = 0
@@ -103,6 +104,7 @@ class Record:
                 f"{path}: the test was stopped before it had begun; start it again with --resume"
             )
         record = cls(DirectoryStore(path))
+        record._is_old = True
         found = record.environment().get("format")
         if found != FORMAT:
             raise InputError(
@@ -154,6 +156,7 @@ class Record:
     def resume(self) -> None:
         """Gets ready to go on: what is there already is repeated, not written again."""
         self.store.lock(EVENTS)
+        self._is_old = True
         self._repeated = deque(self.store.lines(EVENTS))
         self.answers = deque(self.store.lines(ANSWERS))
         for number, answer in enumerate(self.answers, start=1):
@@ -242,7 +245,9 @@ class Record:
 
         Where the power failed, answers may be there whose proofs are not: these are found out again.
         """
-        log = ProofLog(partial(self.store.append, EVIDENCE), lines=self.store.lines(EVIDENCE))
+        log = ProofLog(partial(self.store.append, EVIDENCE))
+        if self._is_old:
+            log.take_in(self.store.lines(EVIDENCE))
         named = ([claim.get("proof") for claim in answer["claims"]] for answer in self.answers)
         good = sum(1 for _ in takewhile(lambda names: all(n is None or n in log for n in names), named))
         if good < len(self.answers):
