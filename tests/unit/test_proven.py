@@ -109,6 +109,26 @@ ONE_COIN = fdr.Task(
 )
 
 
+@pytest.mark.parametrize("failing", ["true", "false"])
+def test_undo_leaves_solved_states_alone_where_it_is_told_so(failing: str) -> None:
+    """Driving there and back again is undone; the plan of the initial state serves both states."""
+    task = Task(delivery().sas)
+    away = task.apply(task.initial_state, task.action("(drive lorry a b)"))
+    walk = (task.action("(drive lorry a b)"),)
+    for policy, is_solved in ((best_course, True), (lambda states: [None] * len(states), False)):
+        lab = Lab(task=task, graph=PolicyGraph(task, policy))
+        entries = [
+            PoolEntry(id=0, state=task.initial_state),
+            PoolEntry(id=1, state=away, parent=0, walk=walk),
+        ]
+        lab.add_to_pool(entries)
+        case = open_case(lab, entries[1], lab.run([away])[0])
+        assert (case.run.outcome == "solved") == is_solved
+        (part,) = make_oracles([f"undo:failing={failing}"])
+        claims = [claim.bound.hi for claim in part.bind(lab).claims(case)]
+        assert len(claims) == (0 if is_solved and failing == "true" else 1)
+
+
 def test_a_region_serves_other_states() -> None:
     task = core.Task(to_sas(ONE_COIN))
     prover = Prover(task)
@@ -298,6 +318,36 @@ def test_answers_whose_proof_is_lost_are_found_out_again(tmp_path: Path) -> None
             assert (lost / name).read_bytes() == (whole / name).read_bytes()
         assert verify_record(Record.open(lost)).is_sound
         shutil.rmtree(lost)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"effort": None},
+        {"claims": 3.5},
+        {"claims": [3]},
+        {"limits_hit": [[]]},
+        {"claims": [{"state": 7, "oracle": "x"}]},
+        {"claims": [{"state": [], "oracle": "x", "plan": [None]}]},
+        {"claims": [{"state": ["(lorry-at a)"], "oracle": "x", "kind": "frontier", "bound": 1}]},
+    ],
+)
+def test_damaged_answers_are_named(tmp_path: Path, damage: dict[str, Any]) -> None:
+    config = Config(policy="object:test", pool=5, oracle=("abstraction",), recheck=False)
+    task = Task(delivery().sas)
+    record = Record.create(tmp_path / "record")
+    for _ in Session(config, task=task, policy=best_course, record=record).events():
+        pass
+    record.close()
+    first, *rest = (tmp_path / "record" / ANSWERS).read_text().splitlines()
+    changed = json.dumps({**json.loads(first), **damage})
+    (tmp_path / "record" / ANSWERS).write_text("".join(f"{line}\n" for line in [changed, *rest]))
+    again = Session(config, task=task, policy=best_course, resume=True)
+    again.record = Record.open(tmp_path / "record")
+    with pytest.raises(InputError):
+        for _ in again.events():
+            pass
+    again.record.close()
 
 
 def test_a_search_without_frontier_proves_nothing() -> None:
