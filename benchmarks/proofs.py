@@ -7,6 +7,7 @@ import argparse
 import json
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from misstep.lab import Lab
 from misstep.objectives.cost import Quantitative
 from misstep.oracle import Case, Oracle, make_oracles, open_case
 from misstep.plugins import make_policy_part
-from misstep.proof import Surrounded
+from misstep.proof import ProofLog, Surrounded
 from misstep.record.pool_file import read_pool
 from misstep.reference.bits import BitTask
 from misstep.reference.fdr import parse
@@ -39,12 +40,18 @@ class Proofs:
     lines: dict[str, dict[str, Any]] = field(default_factory=dict)
     evidence: list[tuple[tuple[int, ...], dict[str, Any], float]] = field(default_factory=list)
     oracle_seconds: float = 0.0
+    written: int = 0
+    """Bytes of the evidence that certificates share."""
+
+    def append(self, line: Mapping[str, Any]) -> None:
+        """Counts a line of the evidence."""
+        self.written += len(json.dumps(line)) + 1
 
     @property
     def bytes(self) -> int:
         """On disk."""
-        written = [*self.lines.values(), *(evidence for _, evidence, _ in self.evidence)]
-        return sum(len(json.dumps(line, separators=(",", ":"))) + 1 for line in written)
+        evidence = sum(len(json.dumps(evidence)) + 1 for _, evidence, _ in self.evidence)
+        return evidence + self.written
 
     def checked(self, sas: str) -> float:
         """The seconds that the checker takes for everything."""
@@ -93,6 +100,7 @@ def prove(lab: Lab, cases: list[Case], oracle: str) -> Proofs:
     """Asks the oracles in turn until a case is settled, and keeps the proofs of clearances."""
     oracles = [(part.name, part.bind(lab)) for part in make_oracles([oracle])]
     found = Proofs()
+    log = ProofLog(found.append)
     before = time.process_time()
     for case in cases:
         verdict, by = _settle(lab, case, oracles)
@@ -101,6 +109,7 @@ def prove(lab: Lab, cases: list[Case], oracle: str) -> Proofs:
         lower = lab.lower(case.state)
         if verdict == "cleared" and lower is not None and isinstance(lower.evidence, Surrounded):
             found.lines |= lower.evidence.lines()
+            log.keep(lower.evidence)
             values = tuple(case.state.values)
             found.evidence.append((values, lower.evidence.as_json(lower.bound), case.cost.hi))
     found.oracle_seconds = time.process_time() - before

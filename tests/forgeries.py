@@ -26,6 +26,7 @@ from misstep import _core
 from misstep.bundled.models import generate
 from misstep.reference.bits import BitTask
 from misstep.reference.digest import digest
+from misstep.reference.packing import packed_lines, unpacked_lines
 from tests.property.tampering import places, replacements
 from tests.torture.truth import Table, Truth
 from tests.torture.worlds import random_world
@@ -87,6 +88,7 @@ def kinds_of(records: list[Files]) -> set[str]:
         for name in ("evidence.jsonl", "cleared.jsonl")
         for line in files.get(name, "").splitlines()
     ]
+    lines += [*unpacked_lines(lines)]
     lowers = [line.get("lower") for line in lines]
     return {str(line.get("kind")) for line in lines} | {
         one["kind"] for one in lowers if isinstance(one, dict)
@@ -130,6 +132,8 @@ class Forger:
             return self._forge_subject(name)
         documents = self._documents(name)
         document = self.rng.choice(documents)
+        if isinstance(document, list):  # lines of evidence that are packed together
+            document = self.rng.choice(document)
         before = copy.deepcopy(document)
         tries = 0
         while document == before and tries < 20:
@@ -166,12 +170,14 @@ class Forger:
         return f"forged {name}"
 
     def _documents(self, name: str) -> list[Any]:
-        if name in LOGS:
-            return [json.loads(line) for line in self.files[name].splitlines()]
-        return [json.loads(self.files[name])]
+        if name not in LOGS:
+            return [json.loads(self.files[name])]
+        lines = [json.loads(line) for line in self.files[name].splitlines()]
+        return [[*unpacked_lines([line])] if "packed" in line else line for line in lines]
 
     def _write(self, name: str, documents: list[Any]) -> None:
-        self.files[name] = "".join(json.dumps(document) + "\n" for document in documents)
+        lines = [packed_lines(each) if isinstance(each, list) else each for each in documents]
+        self.files[name] = "".join(json.dumps(line) + "\n" for line in lines)
 
     def _sign(self, documents: list[Any]) -> None:
         before = None

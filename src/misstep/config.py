@@ -20,7 +20,10 @@ from misstep.statistics import CONFIDENCE
 from misstep.support.plain import read_fields, to_plain
 from misstep.support.suggest import did_you_mean
 
-DEFAULT_ORACLE = "landmarks+abstraction+dead-ends+greedy+improve/ehc+planner:astar:lmcut,effort=2e7+lookahead"
+DEFAULT_ORACLE = (
+    "landmarks+abstraction+dead-ends+greedy+improve/ehc+undo:failing=true"
+    "+planner:astar:lmcut,effort=2e7+lookahead"
+)
 _MOST = 2**31
 
 

@@ -22,7 +22,7 @@ from misstep.claim import (
     plan_claim,
     search_claim,
 )
-from misstep.errors import MisstepError
+from misstep.errors import InputError, MisstepError
 from misstep.pool import PoolEntry
 from misstep.proof import ProofLog, Prover, Surrounded
 from misstep.task import Task, actions_named
@@ -106,6 +106,8 @@ class Knowledge(Generic[StateT]):
     _known: dict[StateT, Known[StateT]] = field(default_factory=dict)
     _shared: dict[object, object] = field(default_factory=dict)
     _answers: list[tuple[str, list[Claim[StateT]], float, list[str]]] = field(default_factory=list)
+    _limits_told: set[str] = field(default_factory=set)
+    """Limits that answers have told of; each is told once."""
     _speaker: object = None
     _heard: list[Claim[StateT]] | None = None
     """What the one who is asked just now has claimed so far; not what others made of it."""
@@ -176,7 +178,9 @@ class Knowledge(Generic[StateT]):
                 if self.budget.is_over or (news and enough is not None and enough()):
                     break
             if self.memory is not None and not self.budget.is_over:
-                self._answers.append((key, self._heard, self.effort, sorted(self.limits_hit)))
+                limits = sorted(self.limits_hit - self._limits_told)
+                self._limits_told.update(limits)
+                self._answers.append((key, self._heard, self.effort, limits))
         finally:
             self._speaker, self._heard = before, None
 
@@ -259,9 +263,19 @@ class Knowledge(Generic[StateT]):
         if restore is not None:
             restore()
         for line in told["claims"]:
-            self.enter(self.read_claim(line))
+            try:
+                claim = self.read_claim(line)
+            except MisstepError:
+                raise
+            except Exception as error:  # whatever somebody put there
+                raise InputError(
+                    f"what an oracle said before the test was stopped cannot be read ({error!r:.100}); "
+                    "start a new record"
+                ) from None
+            self.enter(claim)
         self.effort = told["effort"]
         self.limits_hit |= set(told["limits_hit"])
+        self._limits_told |= set(told["limits_hit"])
 
 
 _DEFAULT_STEPS = 10_000
@@ -285,8 +299,9 @@ class Lab(Knowledge[State]):
     """Lower bounds that are looked up, such as those of an abstraction; whoever has one adds it."""
     entries: dict[int, PoolEntry] = field(default_factory=dict)
     """The pool so far, by id."""
+    proofs: ProofLog = field(default_factory=ProofLog)
+    """What certificates and answers refer to; a proof is written there before they are."""
     _by_state: dict[State, PoolEntry] = field(default_factory=dict)
-    _proofs: ProofLog = field(default_factory=ProofLog)
     _cuts: dict[State, int] = field(default_factory=dict)
     """How many landmarks LM-cut finds."""
 
@@ -406,7 +421,8 @@ class Lab(Knowledge[State]):
         if isinstance(claim.evidence, Plan):
             return {**about, "plan": names(claim.evidence.actions)}
         if isinstance(claim.evidence, Surrounded):
-            return {**about, **self._proofs.write(claim.evidence)}
+            self.proofs.keep(claim.evidence)
+            return {**about, **claim.evidence.as_json(claim.bound)}
         if isinstance(claim.evidence, Exhausted) or claim.oracle != _LANDMARKS:
             return {**about, **claim.evidence.as_json(claim.bound)}
         return about
@@ -424,7 +440,7 @@ class Lab(Knowledge[State]):
             evidence = Landmarks(tuple((tuple(actions), share) for actions, share in cuts))
             return Claim(state, Bound(line["value"]), evidence, oracle)
         if line.get("kind") == "frontier":
-            proof = self._proofs.read(line)
+            proof = self.proofs.read(line)
             self.prover.remember(proof)
             return Claim(state, Bound(proof.bound), proof, oracle)
         if "kind" in line:

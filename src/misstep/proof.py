@@ -2,12 +2,13 @@
 
 import base64
 import bisect
+import contextlib
 import hashlib
 import itertools
 import json
 import math
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -23,10 +24,15 @@ from misstep._core import (
     find_invariant,
 )
 from misstep.bound import Bound, cost_as_json
-from misstep.reference.packing import packed_states
+from misstep.reference.packing import packed_lines, packed_states, unpacked_lines
 
 Never: TypeAlias = list[list[tuple[int, int]]]
 """Facts (variable, value) and pairs of them that never come true from a state on, as `find_invariant` says."""
+
+
+def _digest(written: Mapping[str, Any]) -> str:
+    text = json.dumps(written, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True)
@@ -39,9 +45,8 @@ class BoundingFunction:
 
     @cached_property
     def name(self) -> str:
-        """The beginning of the SHA-256 of what is written; certificates refer to functions by it."""
-        text = json.dumps(self.written, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
+        """A digest of what is written: functions with the same name are the same."""
+        return _digest(self.written)
 
     def as_json(self) -> dict[str, Any]:
         """A line of the evidence."""
@@ -78,46 +83,105 @@ class Surrounded:
         """All functions that it rests on, by name; each stands after those that it refers to."""
         return {part.name: part for function in self.functions for part in (*function.parts, function)}
 
+    @cached_property
+    def name(self) -> str:
+        """A digest of all but the bound; certificates refer to the proof by it."""
+        return _digest(self._written())
+
     def lines(self) -> dict[str, dict[str, Any]]:
-        """What has to be written once beside the certificates, by name."""
-        return {name: function.as_json() for name, function in self.needs().items()}
+        """What the checker needs to know beside the certificates, by name."""
+        found = {name: function.as_json() for name, function in self.needs().items()}
+        return {**found, self.name: {"name": self.name, **self._written()}}
 
     def as_json(self, bound: Bound, /) -> dict[str, Any]:
-        """What it proves, even where less is claimed; the functions stand elsewhere, once for all."""
-        return {
-            "kind": self.kind,
-            "bound": cost_as_json(self.bound),
-            "functions": [function.name for function in self.functions],
-            "inside": dict(self.inside),
-        }
+        """What it proves, even where less is claimed; the proof stands elsewhere, once for all."""
+        return {"kind": self.kind, "bound": cost_as_json(self.bound), "proof": self.name}
+
+    def _written(self) -> dict[str, Any]:
+        functions = [function.name for function in self.functions]
+        return {"kind": self.kind, "functions": functions, "inside": dict(self.inside)}
 
 
 @dataclass(slots=True)
 class ProofLog:
-    """Proofs as plain data, each with the functions that no earlier one needed; read in the same order."""
+    """The proofs of a record, each in one line of its evidence, with the functions that no earlier one needs.
 
-    _known: dict[str, BoundingFunction] = field(default_factory=dict)
+    There, functions go by numbers, which take less room than digests. Proofs go by their digests: what refers
+    to them is the same whatever else was proven before.
+    """
 
-    def write(self, proof: Surrounded) -> dict[str, Any]:
-        """What `read` takes."""
-        new = {name: function for name, function in proof.needs().items() if name not in self._known}
-        self._known |= new
-        lines = [function.as_json() for function in new.values()]
-        return {**proof.as_json(Bound(proof.bound)), "lines": lines}
+    append: Callable[[Mapping[str, Any]], None] = lambda line: None
+    """Takes a new line."""
+    _numbers: dict[str, int] = field(default_factory=dict)
+    _functions: dict[int, BoundingFunction] = field(default_factory=dict)
+    _read: dict[str, tuple[tuple[BoundingFunction, ...], Mapping[str, Any]]] = field(default_factory=dict)
+    _known: set[str] = field(default_factory=set)
+    _next: int = 0
 
-    def read(self, line: Mapping[str, Any]) -> Surrounded:
-        """The proof that was written so."""
-        for written in line["lines"]:
-            content = {key: value for key, value in written.items() if key != "name"}
-            names = [
-                *content.get("functions", ()),
-                *(n for _, cuts in content.get("shares", ()) for n in cuts),
-            ]
-            referred = [self._known[name] for name in names]
-            parts = tuple(part for function in referred for part in (*function.parts, function))
-            self._known[written["name"]] = BoundingFunction(content, parts)
-        functions = tuple(self._known[name] for name in line["functions"])
-        return Surrounded(math.inf if line["bound"] is None else line["bound"], functions, line["inside"])
+    def take_in(self, lines: Iterable[Mapping[str, Any]]) -> None:
+        """These are there already; a damaged one is as good as none."""
+        for line in unpacked_lines(lines):
+            with contextlib.suppress(KeyError, TypeError, ValueError):
+                self._take(line)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
+
+    def keep(self, proof: Surrounded) -> None:
+        """Writes a proof, unless that was done before."""
+        if proof.name in self._known:
+            return
+        new, numbers = [], dict[str, int]()
+
+        def numbered(name: str) -> int:
+            return self._numbers[name] if name in self._numbers else numbers[name]
+
+        for line in proof.lines().values():
+            name = line["name"]
+            if name != proof.name:
+                if name in self._numbers:
+                    continue
+                numbers[name] = self._next + len(numbers)
+                name = numbers[name]
+            new.append({**_renamed(line, numbered), "name": name})
+        self.append(packed_lines(new))
+        self._numbers |= numbers
+        self._next += len(numbers)
+        self._known.add(proof.name)
+
+    def read(self, evidence: Mapping[str, Any]) -> Surrounded:
+        """The proof that a certificate or an answer refers to; KeyError where the log had none when opened."""
+        functions, inside = self._read[evidence["proof"]]
+        return Surrounded(math.inf if evidence["bound"] is None else evidence["bound"], functions, inside)
+
+    def _take(self, line: Mapping[str, Any]) -> None:
+        content = _renamed(line, lambda number: self._functions[number].name)
+        name = content.pop("name")
+        if content["kind"] == "frontier":
+            functions = tuple(self._functions[number] for number in line["functions"])
+            self._read[name] = functions, content["inside"]
+            self._known.add(name)
+            return
+        referred = [self._functions[number] for number in _names(line)]
+        parts = tuple(part for function in referred for part in (*function.parts, function))
+        self._functions[name] = BoundingFunction(content, parts)
+        self._numbers[self._functions[name].name] = name
+        self._next = max(self._next, name + 1)
+
+
+def _names(line: Mapping[str, Any]) -> list[Any]:
+    """What a line of evidence refers to."""
+    return [*line.get("functions", ()), *(name for _, cuts in line.get("shares", ()) for name in cuts)]
+
+
+def _renamed(line: Mapping[str, Any], rename: Callable[[Any], Any]) -> dict[str, Any]:
+    """A line of evidence in which everything that it refers to has another name."""
+    changed = dict(line)
+    if "functions" in line:
+        changed["functions"] = [rename(name) for name in line["functions"]]
+    if "shares" in line:
+        changed["shares"] = [[share, [rename(name) for name in cuts]] for share, cuts in line["shares"]]
+    return changed
 
 
 @dataclass(slots=True)

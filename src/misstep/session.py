@@ -101,6 +101,7 @@ class Session:
         except KeyboardInterrupt:
             subject.lab.limits_hit.add("interrupted")
             self._end(subject, clock)
+            self._end_policy()
             raise
         except BaseException:
             self._dismiss(subject)
@@ -109,17 +110,17 @@ class Session:
         self._dismiss(subject)
         if budget.over is not None:
             subject.lab.limits_hit.add(budget.over)
-        yield self._end(subject, clock)
+        try:
+            yield self._end(subject, clock)
+        finally:
+            self._end_policy()
 
     def _end(self, subject: Subject[Any], clock: Clock) -> Event:
-        """Sums up; then nobody needs the policy any more."""
+        """Sums up; nobody needs the policy any more."""
         self._dismiss(subject)
         if self.host is not None:
-            self.host.hang_up()  # It ends while we sum up.
-        event = self._recorded(self._finished(subject, clock))
-        if self.host is not None:
-            self.host.close()
-        return event
+            self.host.hang_up()  # It ends while we sum up, and while that is shown.
+        return self._recorded(self._finished(subject, clock))
 
     def _end_policy(self) -> None:
         """Ends the policy's process, if it has one, now and not when somebody forgets the session."""
@@ -374,6 +375,7 @@ class Session:
             max_steps=config.longest_run,
             seed=config.seed,
             memory=self.record,
+            proofs=self.record.proofs(),
         )
         subject = TaskSubject(
             lab=lab,
@@ -388,7 +390,6 @@ class Session:
             confidence=config.confidence,
             until_width=config.until_width,
             keep=PoolKeeper(partial(self.record.store.append, POOL), already=len(known)).keep,
-            keep_evidence=self.record.evidence,
         )
         if self.jobs > 1:
             spare = None if config.memory_mb is None else config.memory_mb / 2

@@ -50,8 +50,6 @@ class TaskSubject:
     """The test ends when the bug rate is known this closely."""
     keep: Callable[[PoolEntry], None]
     """Writes a pool entry down, before it is tested."""
-    keep_evidence: Callable[[Mapping[str, Any]], None]
-    """Writes down what certificates share, before the first one that refers to it."""
     helpers: Ahead | None = None
     """Those who are told which cases come next, where there are any."""
     size: int = field(init=False)
@@ -60,8 +58,6 @@ class TaskSubject:
     meter: PolicyGraph = field(init=False)
     _guard: Guard | None = field(init=False)
     _recheck: Recheck | None = field(init=False)
-    _kept: set[str] = field(default_factory=set)
-    """Names of the evidence that is written already."""
     _judged: dict[int, tuple[Verdict, int | None]] = field(default_factory=dict)
     """The verdict on each state so far, and the state that its walk started in."""
     _unique_pairs: float | None = None
@@ -123,7 +119,7 @@ class TaskSubject:
                 judgement,
                 known,
                 objective=self.objective,
-                keep=self._keep_once,
+                proofs=self.lab.proofs,
                 fault=fault,
                 reason=reason,
                 **about,
@@ -137,11 +133,6 @@ class TaskSubject:
             by_search=by_search,
             certificate=certificate,
         )
-
-    def _keep_once(self, line: Mapping[str, Any]) -> None:
-        if line["name"] not in self._kept:
-            self._kept.add(line["name"])
-            self.keep_evidence(line)
 
     def families(self, bugs: list[tuple[Case, Finding]], /) -> tuple[Family, ...]:
         """Bugs with the same outcome, the same schema at fault and in the same region."""

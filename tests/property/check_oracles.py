@@ -19,6 +19,7 @@ from misstep.reference.certificate import check
 from misstep.reference.checked import Refused
 from misstep.reference.digest import digest
 from misstep.reference.functions import Functions
+from misstep.reference.packing import unpacked_lines
 from misstep.session import Session
 from tests.property.cases import Case, case_of
 from tests.property.check_policy_graph import RandomPolicy
@@ -129,7 +130,7 @@ def check_certificates(case: Case, record: Record, events: list[Judged], rng: ra
     assert len(bugs) == len({event.id for event in events if event.verdict == "bug"})
     assert len(cleared) == sum(event.verdict == "cleared" for event in events)
     names = [action.name for action in case.reference.actions]
-    functions = Functions(BitTask(case.reference), record.store.lines(EVIDENCE))
+    functions = Functions(BitTask(case.reference), unpacked_lines(record.store.lines(EVIDENCE)))
     for certificate in [*bugs, *cleared]:
         checked = check(certificate, case.reference, functions)
         assert checked.verdict == certificate["verdict"]
@@ -237,7 +238,7 @@ def check_custom_objective(case: Case) -> None:
     session = Session(config, task=case.native, policy=RandomPolicy(case), parts=parts)
     for _ in session.events():
         pass
-    functions = Functions(BitTask(case.reference), session.record.store.lines(EVIDENCE))
+    functions = Functions(BitTask(case.reference), unpacked_lines(session.record.store.lines(EVIDENCE)))
     for certificate in [*session.record.bugs().values(), *session.record.store.lines(CLEARED)]:
         assert (
             check(certificate, case.reference, functions)

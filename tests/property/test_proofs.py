@@ -73,18 +73,21 @@ def test_proofs(seeds: range) -> None:
             lines |= as_read(proof.lines())
             functions, evidence = Functions(task, lines.values()), as_read(proof.as_json(Bound(proof.bound)))
             assert frontier_bound(values, evidence, functions) == proof.bound <= exact[values]
-            for name in set(evidence["functions"]) - names:
+            used = set(lines[evidence["proof"]]["functions"])
+            for name in used - names:
                 assert all(functions[name](state) <= cost for state, cost in masks.items()), (seed, name)
-            names |= set(evidence["functions"])
-            check_damaged_evidence(case, values, evidence, functions)
+            names |= used
+            check_damaged_evidence(case, values, evidence, lines)
         check_damaged_lines(case.rng, task, lines, names, masks)
 
 
 def check_damaged_evidence(
-    case: Case, values: tuple[int, ...], evidence: dict[str, Any], functions: Functions
+    case: Case, values: tuple[int, ...], evidence: dict[str, Any], lines: dict[str, dict[str, Any]]
 ) -> None:
     for _ in range(3):
-        changed = damaged(evidence, case.rng)
+        changed = damaged({**lines[evidence["proof"]], **evidence}, case.rng)
+        changed["proof"] = changed["name"] = "changed"
+        functions = Functions(BitTask(case.reference), [*lines.values(), changed])
         try:
             bound = frontier_bound(values, changed, functions)
         except Exception:  # refused, or garbage

@@ -17,6 +17,7 @@ from misstep.reference.digest import digest
 from misstep.reference.fdr import State as Values
 from misstep.reference.fdr import parse
 from misstep.reference.functions import Functions
+from misstep.reference.packing import unpacked_lines
 from tests.property.tampering import damaged, tampered
 from tests.property.truth import check_truth
 
@@ -48,7 +49,7 @@ class Forger:
         certificates = [*record.bugs().values(), *record.store.lines(CLEARED)]
         if not certificates:
             return
-        lines = list(record.store.lines(EVIDENCE))
+        lines = list(unpacked_lines(record.store.lines(EVIDENCE)))
         functions = Functions(self.task, lines)
         for _ in range(_TRIES):
             changed = tampered(rng.choice(certificates), rng, self.names)
@@ -60,18 +61,19 @@ class Forger:
         for _ in range(_TRIES if lines else 0):
             number = rng.randrange(len(lines))
             other = [*lines[:number], damaged(lines[number], rng), *lines[number + 1 :]]
-            users = [c for c in certificates if str(lines[number].get("name")) in str(c)]
+            users = [c for c in certificates if "'proof'" in str(c)]
             yield from self._forged(rng.choice(users or certificates), Functions(self.task, other))
 
     def kinds(self, record: Record) -> Counter[str]:
         """What the lower bounds of certificates rest on, with how many do."""
         found: Counter[str] = Counter()
-        functions = {line["name"]: line["kind"] for line in record.store.lines(EVIDENCE)}
+        lines = {line["name"]: line for line in unpacked_lines(record.store.lines(EVIDENCE))}
         for certificate in [*record.bugs().values(), *record.store.lines(CLEARED)]:
             for evidence in (certificate["lower"], (certificate["fault"] or {}).get("lower")):
                 if evidence is not None:
                     found[evidence["kind"]] += 1
-                    found.update({functions[name] for name in evidence.get("functions", ())})
+                    names = lines[evidence["proof"]]["functions"] if "proof" in evidence else ()
+                    found.update({lines[name]["kind"] for name in names})
         return found
 
     def _forged(self, certificate: dict[str, Any], functions: Functions) -> Iterator[str]:

@@ -109,9 +109,9 @@ def proof(verdict: str, state: dict[str, Any], *, step: int = 0, **parts: Any) -
     """A proof from what differs: fields of the question, of the block, and of the certificate."""
     question = {name: parts.pop(name, usual) for name, usual in QUESTION.items()}
     block = {name: parts.pop(name, []) for name in ("states", "decisions", "runs", "strategy", "refutation")}
-    header = {"format": 2, "kind": "safety-evidence", "fields": ["x"], **question}
+    header = {"format": 3, "kind": "safety-evidence", "fields": ["x"], **question}
     certificate = {
-        "format": 2,
+        "format": 3,
         "kind": "safety",
         "verdict": verdict,
         "state": state,

@@ -60,7 +60,7 @@ def signed(certificate: dict[str, Any], **changes: Any) -> dict[str, Any]:
 
 BUG = signed(
     {
-        "format": 2,
+        "format": 3,
         "kind": "classical",
         "id": "3",
         "verdict": "bug",

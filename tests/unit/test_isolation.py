@@ -97,6 +97,20 @@ def test_frames_come_as_they_were_sent_however_they_are_cut() -> None:
         Connection(there).receive(seconds=1)
 
 
+def test_who_stays_awake_gets_the_same_frames() -> None:
+    here, there = socket.socketpair()
+    receiver = Connection(there)
+    for number in range(300):  # in vain more and more rarely, and then never late
+        assert receiver.receive(seconds=0, is_near=True) is None
+        here.send(b"a" + (1).to_bytes(4, "little"))
+        assert receiver.receive(seconds=0, is_near=True) is None
+        here.send(bytes([number % 256]))
+        assert receiver.receive(seconds=1, is_near=True) == (b"a", bytes([number % 256]))
+    here.close()
+    with pytest.raises(Closed):
+        receiver.receive(seconds=1, is_near=True)
+
+
 def test_a_service_answers_from_another_process_and_large_questions_too(host: Host) -> None:
     about = host.open(Echo())
     assert about["pid"] != os.getpid()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+import shutil
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -21,13 +22,14 @@ from misstep.lab import Lab, UnsoundClaim
 from misstep.oracle import Case, make_oracles, open_case
 from misstep.oracles.proven import BoundGreedy
 from misstep.pool import PoolEntry
-from misstep.proof import Prover, Surrounded
-from misstep.record.record import EVIDENCE
+from misstep.proof import ProofLog, Prover, Surrounded
+from misstep.record.record import ANSWERS, CLEARED, EVENTS, EVIDENCE, Record
 from misstep.record.verify import verify_record
 from misstep.reference import fdr
 from misstep.reference.bits import BitTask
 from misstep.reference.frontier import frontier_bound
 from misstep.reference.functions import Functions
+from misstep.reference.packing import unpacked_lines
 from misstep.session import Session
 from misstep.task import Task
 from misstep.testing.random_tasks import to_sas
@@ -105,6 +107,31 @@ ONE_COIN = fdr.Task(
         fdr.Action("(darken)", {3: 0}, {3: 1}, 0),
     ),
 )
+
+
+@pytest.mark.parametrize("failing", ["true", "false"])
+def test_undo_leaves_solved_states_alone_where_it_is_told_so(failing: str) -> None:
+    """Driving there and back again is undone; the plan of the initial state serves both states."""
+    task = Task(delivery().sas)
+    away = task.apply(task.initial_state, task.action("(drive lorry a b)"))
+    walk = (task.action("(drive lorry a b)"),)
+
+    def solves(states: core.StateBatch) -> list[core.Action | None]:
+        names = {(1, 0): "(drive lorry b a)", **BEST}
+        return [task.action(names[state.values[0], state.values[1]]) for state in states]
+
+    for policy, is_solved in ((solves, True), (lambda states: [None] * len(states), False)):
+        lab = Lab(task=task, graph=PolicyGraph(task, policy))
+        entries = [
+            PoolEntry(id=0, state=task.initial_state),
+            PoolEntry(id=1, state=away, parent=0, walk=walk),
+        ]
+        lab.add_to_pool(entries)
+        case = open_case(lab, entries[1], lab.run([away])[0])
+        assert (case.run.outcome == "solved") == is_solved
+        (part,) = make_oracles([f"undo:failing={failing}"])
+        claims = [claim.bound.hi for claim in part.bind(lab).claims(case)]
+        assert len(claims) == (0 if is_solved and failing == "true" else 1)
 
 
 def test_a_region_serves_other_states() -> None:
@@ -214,7 +241,8 @@ def test_greedy_searches_from_where_the_run_looks_best() -> None:
 
 
 def test_proofs_are_written_once_and_read_again() -> None:
-    lab, again = delivery_lab(), delivery_lab()
+    lab, again, lines = delivery_lab(), delivery_lab(), list[Mapping[str, Any]]()
+    lab.proofs = ProofLog(lines.append)
     prover, start = Prover(lab.task), lab.task.initial_state
     searched = prover.frontier(core.search(lab.task, "astar:lmcut", keep_frontier=True))
     dead = prover.frontier(
@@ -227,13 +255,24 @@ def test_proofs_are_written_once_and_read_again() -> None:
         Claim(start, Bound(searched.bound), searched, "frontier"),
     ]
     written = [json.loads(json.dumps(lab.write_claim(claim))) for claim in claims]
-    assert written[0]["lines"] and not written[2]["lines"]
+    assert len(lines) == 2  # the third one needs no other proof
+    again.proofs = ProofLog(lines.append)
+    again.proofs.take_in(json.loads(json.dumps(lines)))
     for claim, line in zip(claims, written, strict=True):
         read = again.read_claim(line)
         assert (read.state.values, read.bound, read.oracle) == (claim.state.values, claim.bound, claim.oracle)
         assert isinstance(read.evidence, Surrounded) and isinstance(claim.evidence, Surrounded)
         assert read.evidence.lines() == claim.evidence.lines()
         assert read.evidence.as_json(read.bound) == claim.evidence.as_json(claim.bound)
+        again.write_claim(read)
+    assert len(lines) == 2
+    further = prover.looked_up(core.Abstraction(lab.task), start)
+    assert further is not None
+    again.proofs.keep(further)
+    functions = Functions(BitTask(DELIVERY), unpacked_lines(lines))  # old numbers and new ones are no others
+    for state, proof in ((start, searched), (lab.task.state_from_values(BROKEN), dead), (start, further)):
+        values = tuple(state.values)
+        assert frontier_bound(values, proof.as_json(Bound(proof.bound)), functions) == proof.bound
 
 
 def test_no_more_is_claimed_than_is_proven() -> None:
@@ -250,12 +289,70 @@ def test_certificates_rest_on_the_evidence_of_the_record() -> None:
     for _ in session.events():
         pass
     record = session.record
-    names = [line["name"] for line in record.store.lines(EVIDENCE)]
+    names = [line["name"] for line in unpacked_lines(record.store.lines(EVIDENCE))]
     assert names and len(set(names)) == len(names)
     found = verify_record(record)
     assert found.valid and not found.invalid and not found.by_search
     record.store.cut(EVIDENCE, 0)
     assert any("the evidence has no" in each["reason"] for each in verify_record(record).invalid)
+
+
+def test_answers_whose_proof_is_lost_are_found_out_again(tmp_path: Path) -> None:
+    """After a power failure the disk may have what oracles said, and not the proofs."""
+    config = Config(policy="object:test", pool=12, oracle=("abstraction+planner",), recheck=False)
+
+    def tested(record: Record, *, resume: bool) -> None:
+        session = Session(config, task=Task(delivery().sas), policy=best_course, record=record, resume=resume)
+        for _ in session.events():
+            pass
+        record.close()
+
+    whole, lost = tmp_path / "whole", tmp_path / "lost"
+    tested(Record.create(whole), resume=False)
+    names = (EVENTS, CLEARED, EVIDENCE, ANSWERS)
+    lines = {name: (whole / name).read_bytes().splitlines(keepends=True) for name in names}
+    proofs = len(lines[EVIDENCE])
+    assert proofs > 1 and all(len(lines[name]) > 1 for name in names)
+    for kept in range(proofs):
+        shutil.copytree(whole, lost)
+        (lost / EVIDENCE).write_bytes(b"".join(lines[EVIDENCE][:kept]) + lines[EVIDENCE][kept][:-9])
+        (lost / EVENTS).write_bytes(lines[EVENTS][0])
+        (lost / CLEARED).unlink()
+        tested(Record.open(lost), resume=True)
+        for name in (EVIDENCE, ANSWERS):
+            assert (lost / name).read_bytes() == (whole / name).read_bytes()
+        assert verify_record(Record.open(lost)).is_sound
+        shutil.rmtree(lost)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"effort": None},
+        {"claims": 3.5},
+        {"claims": [3]},
+        {"limits_hit": [[]]},
+        {"claims": [{"state": 7, "oracle": "x"}]},
+        {"claims": [{"state": [], "oracle": "x", "plan": [None]}]},
+        {"claims": [{"state": ["(lorry-at a)"], "oracle": "x", "kind": "frontier", "bound": 1}]},
+    ],
+)
+def test_damaged_answers_are_named(tmp_path: Path, damage: dict[str, Any]) -> None:
+    config = Config(policy="object:test", pool=5, oracle=("abstraction",), recheck=False)
+    task = Task(delivery().sas)
+    record = Record.create(tmp_path / "record")
+    for _ in Session(config, task=task, policy=best_course, record=record).events():
+        pass
+    record.close()
+    first, *rest = (tmp_path / "record" / ANSWERS).read_text().splitlines()
+    changed = json.dumps({**json.loads(first), **damage})
+    (tmp_path / "record" / ANSWERS).write_text("".join(f"{line}\n" for line in [changed, *rest]))
+    again = Session(config, task=task, policy=best_course, resume=True)
+    again.record = Record.open(tmp_path / "record")
+    with pytest.raises(InputError):
+        for _ in again.events():
+            pass
+    again.record.close()
 
 
 def test_a_search_without_frontier_proves_nothing() -> None:

@@ -38,7 +38,7 @@ def test_certificates_by_hand(certificate: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "garbage", [None, 3, "x", [], {}, {"format": 2}, {"format": 2, "kind": "classical"}, b"x", 1.5]
+    "garbage", [None, 3, "x", [], {}, {"format": 3}, {"format": 3, "kind": "classical"}, b"x", 1.5]
 )
 def test_garbage_is_refused(garbage: Any) -> None:
     with pytest.raises(Refused):
@@ -93,7 +93,7 @@ def test_a_fault_by_search_says_so() -> None:
 @pytest.mark.parametrize(
     ("certificate", "reason"),
     [
-        (signed(BUG, format=1), "format 2 is known here, not 1"),
+        (signed(BUG, format=1), "format 3 is known here, not 1"),
         (signed(BUG, kind="safety"), "kind classical, not safety"),
         (signed(BUG, verdict="unknown"), "no verdict"),
         (signed(BUG, surprise=1), "surprise"),

@@ -11,7 +11,7 @@ from misstep.reference.bits import BitTask
 from misstep.reference.checked import Refused
 from misstep.reference.frontier import frontier_bound
 from misstep.reference.functions import Functions
-from misstep.reference.packing import packed_states, unpacked_states
+from misstep.reference.packing import packed_lines, packed_states, unpacked_lines, unpacked_states
 from tests.unit.core_tasks import DELIVERY
 
 TASK = BitTask(DELIVERY)
@@ -160,23 +160,47 @@ def test_unknown_kinds_are_refused() -> None:
         value({"kind": "hope"})
 
 
-def frontier(bound: float | None, states: list[tuple[int, ...]], names: list[str]) -> dict[str, Any]:
-    return {"kind": "frontier", "bound": bound, "functions": names, "inside": packed_states(states)}
+def bound_by(bound: Any, states: list[tuple[int, ...]], names: list[str], *lines: dict[str, Any]) -> float:
+    proof = {"name": "p", "kind": "frontier", "functions": names, "inside": packed_states(states)}
+    return frontier_bound(START, {"bound": bound, "proof": "p"}, functions(proof, *lines))
 
 
 def test_a_frontier_is_walked_through() -> None:
     """4 is exact: load, drive, unload for free. All cheaper states are inside."""
     inside = [(0, 0, 1, 1), (1, 0, 1, 1), (0, 2, 1, 1)]
-    assert frontier_bound(START, frontier(4, inside, []), functions()) == 4
+    assert bound_by(4, inside, []) == 4
     one = {"name": "f", "kind": "charges", "shares": [[1, ["loaded"]]]}
-    assert frontier_bound(START, frontier(1, [], ["f"]), functions(one)) == 1
+    assert bound_by(1, [], ["f"], one) == 1
 
 
 @pytest.mark.parametrize("bound", [5, 2, None, -1, "4"])
 def test_frontiers_that_prove_nothing(bound: Any) -> None:
     states = [(0, 0, 1, 1), (1, 0, 1, 1), (0, 2, 1, 1), (1, 2, 1, 1)][: 1 if bound == 2 else 4]
     with pytest.raises((Refused, TypeError)):
-        frontier_bound(START, frontier(bound, states, []), functions())
+        bound_by(bound, states, [])
+
+
+@pytest.mark.parametrize("name", ["there", "nowhere", None, True, []])
+def test_what_is_no_frontier_proves_nothing(name: Any) -> None:
+    with pytest.raises(Refused, match=r"is not the frontier|the evidence has no"):
+        frontier_bound(START, {"bound": 0, "proof": name}, functions())
+
+
+def test_lines_are_packed() -> None:
+    first, second = packed_lines([LOADED, DELIVERED]), packed_lines([{"name": 3, "kind": "hope"}])
+    assert list(unpacked_lines([first, second])) == [LOADED, DELIVERED, {"name": 3, "kind": "hope"}]
+    damaged = {"packed": first["packed"][:-7]}
+    others = [{}, {"packed": 3}, {"packed": "a b"}, {"packed": ""}, packed_lines([3]), LOADED]
+    assert list(unpacked_lines([damaged, *others, second])) == [{"name": 3, "kind": "hope"}]
+
+
+def test_a_little_text_does_not_become_very_much() -> None:
+    """A line of 100 kB that stands for 90 MB is left out, and so is what many such lines stand for."""
+    bomb = packed_lines([{"name": "f", "kind": "cut", "facts": [0] * 45_000_000}])
+    assert len(bomb["packed"]) < 200_000
+    assert not list(unpacked_lines([bomb]))
+    table = packed_lines([{"name": "f", "kind": "cut", "facts": [0] * 10_000_000}])
+    assert len(list(unpacked_lines([table] * 10))) == 3
 
 
 def test_states_are_packed() -> None:

@@ -38,7 +38,7 @@ def test_certificates_by_hand(proof: Proof) -> None:
 @pytest.mark.parametrize(
     ("proof", "reason"),
     [
-        (changed(BUG, format=1), "format 2 is known here, not 1"),
+        (changed(BUG, format=1), "format 3 is known here, not 1"),
         (changed(BUG, kind="classical"), "kind safety-evidence, not classical"),
         (changed(BUG, surprise=1), "surprise"),
         (changed(BUG, verdict="unknown"), "no verdict"),
@@ -144,7 +144,7 @@ def test_constants_that_a_certificate_states_are_used() -> None:
         check_proof(higher)  # there 2 leads to 2, and nothing is unsafe
 
 
-@pytest.mark.parametrize("garbage", [None, 3, "x", [], {}, {"format": 2}, {"format": 2, "kind": "safety"}])
+@pytest.mark.parametrize("garbage", [None, 3, "x", [], {}, {"format": 3}, {"format": 3, "kind": "safety"}])
 def test_garbage_is_refused(garbage: Any) -> None:
     with pytest.raises(Refused):
         check_proof({**BUG, "certificate": garbage})

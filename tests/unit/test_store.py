@@ -130,7 +130,9 @@ def begun(path: Path) -> Record:
     record = Record.create(path)
     record.begin(Config(policy="x:y").to_toml(), environment={"seed": 1}, files={"task.sas": "sas"})
     record.event(Started(task="t", policy="p", seed=0, oracles=("o",)))
-    record.write_down(judged(0, Verdict.CLEARED), {"id": "0"}, [{"key": "k", "claims": []}])
+    record.write_down(
+        judged(0, Verdict.CLEARED), {"id": "0"}, [{"key": "k", "claims": [], "effort": 0, "limits_hit": []}]
+    )
     return record
 
 
@@ -150,7 +152,7 @@ def test_a_repeated_test_writes_nothing_twice(tmp_path: Path) -> None:
     begun(tmp_path / "record").close()
     record = Record.open(tmp_path / "record")
     record.resume()
-    assert record.recall("k") == {"key": "k", "claims": []}
+    assert record.recall("k") == {"key": "k", "claims": [], "effort": 0, "limits_hit": []}
     record.event(Started(task="t", policy="p", seed=0, oracles=("o",), at=99.0))
     record.write_down(judged(0, Verdict.CLEARED), {"id": "0"}, [])
     record.write_down(judged(1, Verdict.BUG), {"id": "1"}, [])

@@ -79,7 +79,7 @@ class Host:
             # A process that does not read what it is asked is as silent as one that does not answer.
             if connection.send(ASK, question, seconds=seconds):
                 for wait in waits(seconds, budget):
-                    if (frame := connection.receive(seconds=wait)) is not None:
+                    if (frame := connection.receive(seconds=wait, is_near=True)) is not None:
                         return frame[1]
                     if self._has_ended():
                         raise Closed

@@ -65,7 +65,7 @@ def _answer_all(service: Service, connection: Connection) -> None:
         return
     connection.send(READY, json.dumps(about).encode())
     with contextlib.suppress(Closed):
-        while (question := connection.receive()) is not None:
+        while (question := connection.receive(is_near=True)) is not None:
             connection.send(ANSWER, answer(question[1]))
 
 

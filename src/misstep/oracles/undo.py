@@ -1,9 +1,10 @@
 """`undo` and `inverse`: the way back to where the walk came from, then a plan of that state ([22])."""
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from misstep._core import Action, State, UndoProofs
+from misstep._core import Action, SearchResult, State, UndoProofs, improve_plan
 from misstep.claim import Claim, plan_claim
 from misstep.formats.sas import with_goal
 from misstep.lab import Lab
@@ -13,6 +14,9 @@ from misstep.plugins import option
 from misstep.pool import PoolEntry
 from misstep.task import Task
 
+# Expansions that are spent on making a plan better.
+_IMPROVEMENT = 1_000
+
 
 @dataclass(frozen=True)
 class Undo:
@@ -20,8 +24,9 @@ class Undo:
 
     name = "undo"
     max_expansions: int = option(10_000, "expansions of the search for a plan of the initial state")
-    max_seconds: float = option(10.0, "time limit of that search")
+    max_seconds: float = option(60.0, "time limit of that search")
     max_return: int = option(300, "expansions of a search for the way back where an action cannot be undone")
+    failing: bool = option(False, "look only at states that the policy does not solve")
 
     def bind(self, lab: Lab, /) -> "UndoOracle":
         """The oracle on a lab."""
@@ -49,6 +54,8 @@ class UndoOracle:
 
     def claims(self, case: Case, /) -> Iterator[Claim[State]]:
         """A plan over the nearest ancestor of which one is known, or over the initial state."""
+        if self.part.failing and (case.run.outcome == "solved" or self.lab.best(case.state).hi < math.inf):
+            return
         back: list[Action] = []
         at: PoolEntry | None = case.entry
         while at is not None and at.parent is not None and at.walk:
@@ -60,7 +67,7 @@ class UndoOracle:
             plan = self._plan(parent)
             if plan is not None:
                 # Undoing may leave more than was there before, so the plan's actions stay applicable.
-                yield plan_claim(case.state, [*back, *plan], self.part.name)
+                yield plan_claim(case.state, self._better(case.state, [*back, *plan]), self.part.name)
                 return
             at = parent
 
@@ -76,17 +83,29 @@ class UndoOracle:
         towards = Task(with_goal(task.sas, goal))
         budget = self.lab.turn.part(seconds=self.part.max_seconds, expansions=self.part.max_return)
         found = GreedyBestFirst().run(towards, state=towards.state_from_values(end.values), budget=budget)
+        self.lab.spend(found.expanded * (len(task.actions) + 1))
         return [task.actions[a.index] for a in found.plan] if found.outcome == "solved" else None
 
     def _plan(self, entry: PoolEntry) -> tuple[Action, ...] | None:
         plan = self.lab.plan(entry.state)
         if plan is None and entry.parent is None:
-            budget = self.lab.turn.part(seconds=self.part.max_seconds, expansions=self.part.max_expansions)
-            found = GreedyBestFirst().run(self.lab.task, state=entry.state, budget=budget)
+            # Once for all cases that lead back to it. It is not counted: where a stopped test goes on, another
+            # case than before may be the first.
+            found = self.lab.shared(("undo", self.part, entry.state), lambda: self._search(entry.state))
             if found.outcome == "solved":
                 self.lab.enter(plan_claim(entry.state, found.plan, self.part.name))
                 plan = tuple(found.plan)
         return plan
+
+    def _search(self, state: State) -> SearchResult:
+        budget = self.lab.turn.part(seconds=self.part.max_seconds, expansions=self.part.max_expansions)
+        return GreedyBestFirst().run(self.lab.task, state=state, budget=budget)
+
+    def _better(self, state: State, plan: list[Action]) -> list[Action]:
+        """The plan without its worst detours: a person is going to read it."""
+        better = improve_plan(self.lab.task, state, plan, budget=self.lab.turn.part(expansions=_IMPROVEMENT))
+        self.lab.spend(better.expanded * (len(self.lab.task.actions) + 1))
+        return better.plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 docs/certificates.md says field by field what they hold and what each proves.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from misstep._core import State
@@ -12,7 +11,7 @@ from misstep.explain.fault import Fault
 from misstep.judge import Judgement, Objective, Verdict
 from misstep.lab import Known, Lab
 from misstep.oracle import Case
-from misstep.proof import Surrounded
+from misstep.proof import ProofLog, Surrounded
 from misstep.reference.certificate import FORMAT
 from misstep.reference.digest import digest
 from misstep.support.plain import to_plain
@@ -25,7 +24,7 @@ def make_certificate(
     known: Known[State],
     *,
     objective: Objective,
-    keep: Callable[[dict[str, Any]], None],
+    proofs: ProofLog,
     fault: Fault | None = None,
     reason: str | None = None,
     **about: object,
@@ -33,8 +32,8 @@ def make_certificate(
     """The certificate of a verdict, and whether it rests on the word of a search.
 
     `known` is what is known of the case's state; `about` says where the certificate comes from (policy, seed,
-    replay command, ...); `keep` is given what the certificate refers to and others may share; `reason` says
-    why an answer of the policy was no decision, where the run ended with one.
+    replay command, ...); `proofs` is given what the certificate refers to and others may share; `reason`
+    says why an answer of the policy was no decision, where the run ended with one.
     """
     entry, run, evidence = case.entry, case.run, known.upper.evidence if known.upper is not None else None
     rest = lab.lower(run.states[-1]) if run.outcome == "cut-off" else None
@@ -50,8 +49,7 @@ def make_certificate(
         written["rest"] = None if rest is None else rest.evidence.as_json(rest.bound)
     for claim in (known.lower, rest, None if fault is None else fault.lower):
         if claim is not None and isinstance(claim.evidence, Surrounded):
-            for line in claim.evidence.lines().values():
-                keep(line)
+            proofs.keep(claim.evidence)
     in_pool = lab.entries.get(entry.id)
     pool = None  # a shrunk bug is of no pool, even where its state is that of some entry
     is_entry = about.get("id", str(entry.id)) == str(entry.id)

@@ -5,7 +5,7 @@ task.sas      domain.pddl, problem.pddl, or     events.jsonl    everything, appe
               model.jani: what was tested
 pool.jsonl    the test states                   answers.jsonl   what oracles found out, for a resumed test
 bugs/ID.json  certificates of bugs              cleared.jsonl   certificates of cleared states
-evidence.jsonl  what the certificates of a model's test share
+evidence.jsonl  proofs that certificates and answers refer to
 """
 
 import contextlib
@@ -17,6 +17,8 @@ import shlex
 import uuid
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from misstep.config import Config
 from misstep.errors import InputError
 from misstep.events import Event, Finished, Judged, from_json, timeless
 from misstep.judge import Verdict
+from misstep.proof import ProofLog
 from misstep.record.store import DISK, DirectoryStore, Disk, MemoryStore, Store, free_directory, read_object
 from misstep.support.plain import to_plain
 
@@ -43,7 +46,7 @@ TASK, DOMAIN, PROBLEM, MODEL, CONFIG, ENVIRONMENT, EVENTS, POOL, ANSWERS, BUGS, 
 )
 OF_CAMPAIGN = "records"
 """Where the records of a campaign are, each in a directory of a directory."""
-FORMAT = 2
+FORMAT = 3
 """Of records and certificates. Other numbers are refused, since nobody can know what they mean."""
 
 
@@ -63,6 +66,7 @@ class Record:
         """The directory, None in memory."""
         self.answers: deque[dict[str, Any]] = deque()
         """What was found out before the test was stopped, in order."""
+        self._is_old = False
         self._repeated: deque[dict[str, Any]] = deque()
         self._repeated_lines: dict[str, deque[dict[str, Any]]] = {}
         self._events = 0
@@ -100,6 +104,7 @@ class Record:
                 f"{path}: the test was stopped before it had begun; start it again with --resume"
             )
         record = cls(DirectoryStore(path))
+        record._is_old = True
         found = record.environment().get("format")
         if found != FORMAT:
             raise InputError(
@@ -151,8 +156,14 @@ class Record:
     def resume(self) -> None:
         """Gets ready to go on: what is there already is repeated, not written again."""
         self.store.lock(EVENTS)
+        self._is_old = True
         self._repeated = deque(self.store.lines(EVENTS))
         self.answers = deque(self.store.lines(ANSWERS))
+        for number, answer in enumerate(self.answers, start=1):
+            if not _is_answer(answer):
+                raise InputError(
+                    f"{self.where}/{ANSWERS}:{number}: this is not what an oracle said; start a new record"
+                )
         self.store.cut(EVENTS, len(self._repeated))
         self.store.cut(ANSWERS, len(self.answers))
         for log in (CLEARED, EVIDENCE):
@@ -175,7 +186,7 @@ class Record:
             if timeless(before) == timeless(line):
                 self._events += 1
                 return
-            if before["event"] != "finished" and before.get("limit") is None:
+            if before.get("event") != "finished" and before.get("limit") is None:
                 raise InputError(
                     f"{self.where}: the test does not go as it went before it was stopped (event "
                     f"{self._events + 1} differs): the policy or misstep has changed; start a new record"
@@ -226,8 +237,23 @@ class Record:
         self.store.write(f"{BUGS}/{name}.json", certificate_text(certificate))
 
     def evidence(self, block: Mapping[str, Any]) -> None:
-        """Writes what several certificates share, unless it is there already."""
+        """Writes what the certificates of a model's test share, unless it is there already."""
         self._append_once(EVIDENCE, block)
+
+    def proofs(self) -> ProofLog:
+        """What the certificates and answers of a task's test share; new proofs are appended.
+
+        Where the power failed, answers may be there whose proofs are not: these are found out again.
+        """
+        log = ProofLog(partial(self.store.append, EVIDENCE))
+        if self._is_old:
+            log.take_in(self.store.lines(EVIDENCE))
+        named = ([claim.get("proof") for claim in answer["claims"]] for answer in self.answers)
+        good = sum(1 for _ in takewhile(lambda names: all(n is None or n in log for n in names), named))
+        if good < len(self.answers):
+            self.answers = deque(islice(self.answers, good))
+            self.store.cut(ANSWERS, good)
+        return log
 
     def _append_once(self, log: str, line: Mapping[str, Any]) -> None:
         """A resumed test repeats the lines of the stopped one; where it differs, it knows more from there."""
@@ -297,6 +323,18 @@ class Record:
     def close(self) -> None:
         """Closes the store."""
         self.store.close()
+
+
+def _is_answer(line: Mapping[str, Any]) -> bool:
+    """Whether a line has the fields that `recall` gives away; what the claims hold is looked at later."""
+    claims, effort, limits = line.get("claims"), line.get("effort"), line.get("limits_hit")
+    return (
+        isinstance(claims, list)
+        and all(isinstance(claim, dict) for claim in claims)
+        and type(effort) in (int, float)
+        and isinstance(limits, list)
+        and all(isinstance(limit, str) for limit in limits)
+    )
 
 
 def certificate_text(certificate: Mapping[str, Any]) -> str:

@@ -71,7 +71,7 @@ def _shrink_task_bug(again: Replay, bug: str) -> ShrunkBug:
         panel.judge(shrunk.case),
         lab.known(shrunk.case.state),
         objective=again.objective,
-        keep=again.record.evidence,
+        proofs=again.record.proofs(),
         fault=fault,
         id=name,
         task=again.config.subject,

@@ -28,6 +28,7 @@ from misstep.reference.checked import Refused
 from misstep.reference.fdr import Task, parse
 from misstep.reference.functions import Functions
 from misstep.reference.log import Entry, checked_log
+from misstep.reference.packing import unpacked_lines
 from misstep.reference.together import contradictions
 from misstep.task import Task as NativeTask
 
@@ -55,7 +56,7 @@ def verify_record(record: Record, *, jobs: int = 1) -> Verified:
         task = parse("" if text is None else text)
     except Refused as error:
         raise InputError(f"{record.where}/{TASK}: the task cannot be read: {error}") from None
-    found, functions = Verified(), Functions(BitTask(task), record.store.lines(EVIDENCE))
+    found, functions = Verified(), Functions(BitTask(task), unpacked_lines(record.store.lines(EVIDENCE)))
     entries = found.check(
         certificates(record), lambda certificate: check(certificate, task, functions), jobs=jobs
     )

@@ -14,7 +14,7 @@ from misstep.reference.plan import validate
 from misstep.reference.reading import interval, record, text, texts
 from misstep.reference.run import Run, follow
 
-FORMAT = 2
+FORMAT = 3
 
 CLAIM = ("verdict", "objective", "state", "run", "cost", "witness", "lower", "best", "gap", "fault")
 """The fields that the proof consists of. Each of them is checked as a whole."""

@@ -15,7 +15,7 @@ from misstep.reference.game import Answer, Choice, Game, check_refutation, check
 from misstep.reference.jani_model import Jani
 from misstep.reference.reading import items, record, refusal, text, texts, whole
 
-FORMAT = 2
+FORMAT = 3
 QUESTION = ("radius", "horizon", "constants", "semantics", "unsafe", "goal")
 """The fields that say what is asked about the model."""
 HEADER = ("format", "kind", "fields", "before", "sha256", *QUESTION)

@@ -14,17 +14,19 @@ from misstep.reference.packing import unpacked_states
 def frontier_bound(start: State, evidence: Mapping[str, Any], functions: Functions) -> float:
     """The bound, once it is certain that every plan from the start costs at least as much.
 
-    The evidence lists states, the *inside*. A plan that stays inside ends in a goal state there; any other
-    leaves the inside by a first step. The cheapest ways through the inside are found by Dijkstra's algorithm,
-    and for goal states and steps outside it is checked that the way so far, the step, and what the bounding
-    functions say of the state behind it come to the bound together. Where the bound is infinity, nothing may
-    lead to a goal at all.
+    The evidence names a line that lists states, the *inside*. A plan that stays inside ends in a goal state
+    there; any other leaves the inside by a first step. The cheapest ways through the inside are found by
+    Dijkstra's algorithm, and for goal states and steps outside it is checked that the way so far, the step,
+    and what the bounding functions say of the state behind it come to the bound together. Where the bound is
+    infinity, nothing may lead to a goal at all.
     """
     task = functions.task
     bound = math.inf if evidence["bound"] is None else evidence["bound"]
     need(type(bound) in (int, float) and bound >= 0, f"the bound is {bound!r}, which is no cost")
-    known = [functions[name] for name in evidence["functions"]]
-    inside = set(unpacked_states(task, evidence["inside"]))
+    proof = functions.line(evidence["proof"])
+    need(proof["kind"] == "frontier", f"{evidence['proof']!r:.60} is not the frontier of a search")
+    known = [functions[name] for name in proof["functions"]]
+    inside = set(unpacked_states(task, proof["inside"]))
     spent = {task.state(start): 0}
     queue = [(0, task.state(start))]
     settled = set()

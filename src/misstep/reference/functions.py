@@ -20,20 +20,24 @@ BoundingFunction: TypeAlias = Callable[[int], float]
 """From the facts of a state (one bit a fact) to a lower bound on h*."""
 
 
+Name: TypeAlias = str | int
+"""What others refer to a line by; any name will do, since whatever has it is checked."""
+
+
 class Functions:
     """All bounding functions of a record, each checked when it is first asked for."""
 
     def __init__(self, task: BitTask, lines: Iterable[Mapping[str, Any]]) -> None:
         self.task = task
-        self._lines = {line["name"]: line for line in lines if isinstance(line.get("name"), str)}
-        self._known: dict[str, BoundingFunction] = {}
-        self._cuts: dict[str, Cut] = {}
-        self._reading: set[str] = set()
+        self._lines = {line["name"]: line for line in lines if type(line.get("name")) in (str, int)}
+        self._known: dict[Name, BoundingFunction] = {}
+        self._cuts: dict[Name, Cut] = {}
+        self._reading: set[Name] = set()
 
-    def __getitem__(self, name: str) -> BoundingFunction:
+    def __getitem__(self, name: Name) -> BoundingFunction:
         """The function of this name; `Refused` where there is none or it proves nothing."""
         if name not in self._known:
-            line = self._line(name)
+            line = self.line(name)
             kinds = {
                 "charges": self._charges,
                 "region": self._region,
@@ -49,8 +53,9 @@ class Functions:
                 self._reading.discard(name)
         return self._known[name]
 
-    def _line(self, name: str) -> Mapping[str, Any]:
-        need(name in self._lines, f"the evidence has no {name!r}")
+    def line(self, name: Name) -> Mapping[str, Any]:
+        """What is written under a name; nothing of it has been checked."""
+        need(type(name) in (str, int) and name in self._lines, f"the evidence has no {name!r:.60}")
         return self._lines[name]
 
     def _charges(self, task: BitTask, written: Mapping[str, Any]) -> BoundingFunction:
@@ -58,7 +63,7 @@ class Functions:
         for share, names in written["shares"]:
             for name in names:
                 if name not in self._cuts:
-                    self._cuts[name] = Cut.read(task, self._line(name))
+                    self._cuts[name] = Cut.read(task, self.line(name))
                 shares.append((self._cuts[name], math.inf if share is None else share))
         return charges(task, shares)
 

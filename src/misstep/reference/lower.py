@@ -12,7 +12,7 @@ from misstep.reference.fdr import State, Task
 from misstep.reference.frontier import frontier_bound
 from misstep.reference.functions import Functions
 from misstep.reference.landmarks import landmark_bound
-from misstep.reference.reading import cost, record, refusal, text, texts, whole
+from misstep.reference.reading import cost, record, refusal, text, whole
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ def _applicable(task: Task, state: State, evidence: Mapping[str, Any]) -> Lower:
 
 def _frontier(state: State, evidence: Mapping[str, Any], functions: Functions) -> Lower:
     """Where every way out of the listed states leads to states of which the functions prove enough."""
-    parts = record(evidence, "the evidence of a frontier", ("kind", "bound", "functions", "inside"))
-    texts(parts["functions"], "the functions of a frontier")
+    parts = record(evidence, "the evidence of a frontier", ("kind", "bound", "proof"))
+    text(parts["proof"], "the proof of a frontier")
     cost(parts["bound"], "the bound of a frontier")
     return Lower(frontier_bound(state, parts, functions))
 
