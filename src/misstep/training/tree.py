@@ -163,7 +163,7 @@ class _Grower:
         self._pool_lines = 0
 
     def _first_model(self, init: int) -> Any:
-        return configured_model(self.view, self.config, seed=self.config.seed + init)
+        return configured_model(self.view, self.config, seed=self.config.seed + init, number=init)
 
     def validate_on(self, validation: Sequence[Task], exam: ExamConfig) -> None:
         """Makes the pools, and reads what an earlier session left."""
@@ -261,7 +261,7 @@ class _Grower:
 
     def _untrained(self, number: int, init: int) -> Node:
         model = self._first_model(init)
-        config = replace(self.config, threads=1, seed=self.config.seed + init)
+        config = replace(self.config, threads=1, seed=self.config.seed + init, number=init)
         trainer = make_data(model, self.data.tasks[:1], (), config).trainer
         state = TrainerState(*trainer.state())
         return Node(number, None, init, 0, state, [state.parameters], None, 0.0)
