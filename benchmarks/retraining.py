@@ -98,7 +98,9 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    print("| domain | sizes | solved tasks | solved states | bug rate | fixed, forgotten (unsolved) | p | CPU s |")
+    print(
+        "| domain | sizes | solved tasks | solved states | bug rate | fixed, forgotten (unsolved) | p | CPU s |"
+    )
     print("|---|---|---|---|---|---|---|---|")
     for name in options.domains:
         file = options.out / f"{name}-{options.seed}.json"

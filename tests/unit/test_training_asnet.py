@@ -149,6 +149,17 @@ def test_a_killed_training_goes_on_to_the_same_model(
         assert (whole.models / name).read_bytes() == (parts.models / name).read_bytes()
 
 
+def test_no_new_seeds_where_all_validation_tasks_are_solved(
+    tasks: list[misstep.Task], tmp_path: Path
+) -> None:
+    config = replace(QUICK, epochs=8, batches=100, rate=1e-2, trial_epochs=100, runs=1, cohorts=3)
+    heard: list[Progress] = []
+    result = train_asnet(tasks[:2], tasks[2:], config, out=tmp_path, progress=heard.append)
+    assert result.solved == 1
+    assert {told.run for told in heard} == {"good0-0", "good1-0", "all0-0"}
+    assert max(told.epoch for told in heard) == 8
+
+
 def test_states_that_teachers_fail_on_are_remembered(tasks: list[misstep.Task]) -> None:
     config = replace(QUICK, max_states=0, teacher_expansions=1)
     data, task = data_of(tasks, config), tasks[2]

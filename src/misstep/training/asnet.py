@@ -244,10 +244,9 @@ class TrainingSession:
         """After trial_epochs the better half goes on, after twice as many the better half of these, ...
 
         A run that solves nearly as much as the best one goes on with it: the difference may be chance. Runs that
-        learn exactly the same, because their labels do not differ, end but for one; and where a run has nothing
-        left to learn all end.
+        learn exactly the same, because their labels do not differ, end but for one.
         """
-        if any(run.is_perfect(self.config) for run in self.runs):
+        if self._is_over():
             for run in self.runs:
                 run.alive = False
         alive = self._cohort()
@@ -267,6 +266,15 @@ class TrainingSession:
         most = ranked[0][0].solved
         for score, _, run in ranked[(len(ranked) + 1) // 2 :]:
             run.alive = most - score.solved <= _CHANCE * len(self.data.judging)
+
+    def _is_over(self) -> bool:
+        """Whether a run has nothing left to learn, or a cohort has ended and some model of it, or of one before,
+        solves all tasks that models are judged by."""
+        if any(run.is_perfect(self.config) for run in self.runs):
+            return True
+        has_ended = all(run.epoch == 0 for run in self._cohort())
+        most = max(run.best.solved for run in self.runs if run.best is not None)
+        return has_ended and most == len(self.data.judging)
 
     def _write_model(self, path: Path, parameters: Floats) -> None:
         new = path.with_name(f".{path.name}.new")
