@@ -261,7 +261,7 @@ class _Grower:
 
     def _untrained(self, number: int, init: int) -> Node:
         model = self._first_model(init)
-        config = replace(self.config, threads=1, seed=self.config.seed + init, number=init)
+        config = replace(self.config, threads=1, seed=self.config.seed + init)
         trainer = make_data(model, self.data.tasks[:1], (), config).trainer
         state = TrainerState(*trainer.state())
         return Node(number, None, init, 0, state, [state.parameters], None, 0.0)
