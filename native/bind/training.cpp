@@ -48,11 +48,18 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T> values) {
 }
 
 AsnetLossRule make_rule(const std::string& loss, std::uint32_t max_regret) {
-    if (loss != "teacher" && loss != "any-good")
-        throw InputError("unknown loss '" + loss + "'; there are teacher, any-good");
+    AsnetLossRule rule;
+    if (loss == "teacher")
+        rule.loss = AsnetLoss::kTeacher;
+    else if (loss == "any-good")
+        rule.loss = AsnetLoss::kAnyGood;
+    else if (loss == "all-good")
+        rule.loss = AsnetLoss::kAllGood;
+    else
+        throw InputError("unknown loss '" + loss + "'; there are teacher, any-good, all-good");
     const auto regret = std::min<std::uint32_t>(max_regret, ActionLabel::kWorst - 1);
-    return {loss == "teacher" ? AsnetLoss::kTeacher : AsnetLoss::kAnyGood,
-            static_cast<std::uint16_t>(regret)};
+    rule.max_regret = static_cast<std::uint16_t>(regret);
+    return rule;
 }
 
 std::uint16_t label_regret(Total regret) {

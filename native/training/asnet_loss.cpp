@@ -7,6 +7,7 @@ namespace misstep {
 namespace {
 
 constexpr float kClip = 1e-6F;
+constexpr float kTiny = 1e-30F;
 
 // Softmax over what competes, 0 elsewhere.
 void softmax(std::span<const ActionLabel> labels, std::span<const float> scores, std::span<float> result) {
@@ -20,24 +21,37 @@ void softmax(std::span<const ActionLabel> labels, std::span<const float> scores,
     for (float& share : result) share /= sum;
 }
 
+// How many of the known actions are good; 0 where all of them are, since then there is nothing to learn.
+std::size_t count_good(std::uint16_t max_regret, std::span<const ActionLabel> labels) {
+    std::size_t num_good = 0, num_known = 0;
+    for (const ActionLabel& label : labels) {
+        if (label.regret == ActionLabel::kUnknown) continue;
+        ++num_known;
+        if (label.regret <= max_regret) ++num_good;
+    }
+    return num_good == num_known ? 0 : num_good;
+}
+
 float any_good(std::uint16_t max_regret, std::span<const ActionLabel> labels, std::span<float> share) {
     float good = 0;
-    std::size_t num_good = 0, num_known = 0;
-    for (std::size_t i = 0; i < labels.size(); ++i) {
-        if (labels[i].regret == ActionLabel::kUnknown) continue;
-        ++num_known;
-        if (labels[i].regret > max_regret) continue;
-        good += share[i];
-        ++num_good;
-    }
-    if (num_good == 0 || num_good == num_known) {
-        std::ranges::fill(share, 0.0F);
-        return 0;
-    }
-    const float inverse = 1 / std::max(good, 1e-30F);
+    for (std::size_t i = 0; i < labels.size(); ++i)
+        if (labels[i].regret <= max_regret) good += share[i];
+    const float inverse = 1 / std::max(good, kTiny);
     for (std::size_t i = 0; i < labels.size(); ++i)
         if (labels[i].regret <= max_regret) share[i] -= share[i] * inverse;
-    return -std::log(std::max(good, 1e-30F));
+    return -std::log(std::max(good, kTiny));
+}
+
+float all_good(std::uint16_t max_regret, std::size_t num_good, std::span<const ActionLabel> labels,
+               std::span<float> share) {
+    const float wanted = 1 / static_cast<float>(num_good);
+    float loss = 0;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        if (labels[i].regret > max_regret) continue;
+        loss -= wanted * std::log(std::max(share[i], kTiny) / wanted);
+        share[i] -= wanted;
+    }
+    return loss;
 }
 
 float teacher(std::span<const ActionLabel> labels, std::span<float> share) {
@@ -60,8 +74,14 @@ float teacher(std::span<const ActionLabel> labels, std::span<float> share) {
 float asnet_loss(const AsnetLossRule& rule, std::span<const ActionLabel> labels,
                  std::span<const float> scores, std::span<float> gradient) {
     softmax(labels, scores, gradient);
-    return rule.loss == AsnetLoss::kTeacher ? teacher(labels, gradient)
-                                            : any_good(rule.max_regret, labels, gradient);
+    if (rule.loss == AsnetLoss::kTeacher) return teacher(labels, gradient);
+    const std::size_t num_good = count_good(rule.max_regret, labels);
+    if (num_good == 0) {
+        std::ranges::fill(gradient, 0.0F);
+        return 0;
+    }
+    return rule.loss == AsnetLoss::kAnyGood ? any_good(rule.max_regret, labels, gradient)
+                                            : all_good(rule.max_regret, num_good, labels, gradient);
 }
 
 }  // namespace misstep

@@ -14,11 +14,13 @@ enum class AsnetLoss {
     kTeacher,
     // Minus the logarithm of the summed probability of all good actions.
     kAnyGood,
+    // Cross entropy: the probability is to be shared evenly by all good actions.
+    kAllGood,
 };
 
 struct AsnetLossRule {
     AsnetLoss loss = AsnetLoss::kAnyGood;
-    std::uint16_t max_regret = 0;  // actions with at most this regret are good; kAnyGood only
+    std::uint16_t max_regret = 0;  // actions with at most this regret are good; not for kTeacher
 };
 
 // Returns the loss and writes its gradient. Operators of unknown regret neither compete nor learn. Where

@@ -162,6 +162,21 @@ class TorchAsnet:
         good = scores.masked_fill(~batch.good, -torch.inf)
         return (torch.logsumexp(scores, 1) - torch.logsumexp(good, 1)).mean()
 
+    def all_good_loss(self, batch: TorchBatch) -> Any:
+        """How far the probabilities are from all good operators being equally likely, mean over states.
+
+        A state in which every operator is good has nothing to teach and counts 0.
+        """
+        import torch
+
+        wanted = batch.good / batch.good.sum(1, keepdim=True)
+        divergence = torch.nn.functional.kl_div(
+            torch.log_softmax(self.scores(batch), dim=1), wanted, reduction="none"
+        )
+        real = batch.competing < batch.num_ops
+        teaches = (real & ~batch.good).any(1)
+        return (divergence.masked_fill(~batch.good, 0).sum(1) * teaches).mean()
+
     def teacher_loss(self, batch: TorchBatch) -> Any:
         """Sum of binary cross entropies with the teacher's operator as the right one, mean over states."""
         import torch

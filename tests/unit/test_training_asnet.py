@@ -18,7 +18,7 @@ from misstep.training.asnet_data import TrainingData, make_data
 from misstep.training.asnet_init import initial_model
 
 FERRY = Path(__file__).parents[1] / "tasks" / "ferry"
-QUICK = AsnetConfig(hidden=8, epochs=3, batches=20, trial_epochs=1, teacher_expansions=1000)
+QUICK = AsnetConfig(hidden=8, epochs=3, batches=20, cohorts=1, trial_epochs=1, teacher_expansions=1000)
 TRAIN = {"loss": "any-good", "max_regret": 0, "batch": 16, "rate": 1e-2, "task_power": 0.5}
 
 
@@ -115,11 +115,12 @@ def test_a_model_every_epoch_and_the_same_for_a_seed(tasks: list[misstep.Task], 
     assert set(first.as_json()) >= {"epochs", "final", "models", "success_rate", "seconds"}
 
 
-@pytest.mark.parametrize("max_states", [0, 100_000])
+@pytest.mark.parametrize(("max_states", "cohorts"), [(0, 1), (100_000, 1), (100_000, 3)])
 def test_a_killed_training_goes_on_to_the_same_model(
-    tasks: list[misstep.Task], tmp_path: Path, max_states: int
+    tasks: list[misstep.Task], tmp_path: Path, max_states: int, cohorts: int
 ) -> None:
-    config = replace(QUICK, max_states=max_states, max_new_states=10)
+    config = replace(QUICK, max_states=max_states, max_new_states=10, epochs=3 if cohorts == 1 else 1)
+    config = replace(config, cohorts=cohorts)
     whole = train_asnet(tasks[:2], tasks[2:], config, out=tmp_path / "whole")
 
     class Killed(Exception):
@@ -141,10 +142,22 @@ def test_a_killed_training_goes_on_to_the_same_model(
     parts = train_asnet(tasks[:2], tasks[2:], config, out=tmp_path / "parts")
     assert parts.final.read_bytes() == whole.final.read_bytes()
     assert parts.epochs == whole.epochs
+    assert cohorts == 1 or whole.epochs == len(config.variants) * config.runs * cohorts
     names = sorted(path.name for path in whole.models.iterdir())
     assert names == sorted(path.name for path in parts.models.iterdir())
     for name in names:
         assert (whole.models / name).read_bytes() == (parts.models / name).read_bytes()
+
+
+def test_no_new_seeds_where_all_validation_tasks_are_solved(
+    tasks: list[misstep.Task], tmp_path: Path
+) -> None:
+    config = replace(QUICK, epochs=8, batches=100, rate=1e-2, trial_epochs=100, runs=1, cohorts=3)
+    heard: list[Progress] = []
+    result = train_asnet(tasks[:2], tasks[2:], config, out=tmp_path, progress=heard.append)
+    assert result.solved == 1
+    assert {told.run for told in heard} == {"good0-0", "good1-0", "all0-0"}
+    assert max(told.epoch for told in heard) == 8
 
 
 def test_states_that_teachers_fail_on_are_remembered(tasks: list[misstep.Task]) -> None:
@@ -231,4 +244,4 @@ def test_options_out_of_range_are_refused() -> None:
         AsnetConfig(hidden=65)
     with pytest.raises(InputError, match="no option `layer`"):
         make_config("best", layer=2)
-    assert str(Variant(max_regret=1)) == "good1"
+    assert str(Variant(max_regret=1)) == "good1" and str(Variant("all-good")) == "all0"

@@ -86,7 +86,7 @@ def case(request: pytest.FixtureRequest) -> Case:
     return Case(*request.param)
 
 
-@pytest.mark.parametrize("loss", ["any-good", "teacher"])
+@pytest.mark.parametrize("loss", ["any-good", "all-good", "teacher"])
 def test_gradients_against_finite_differences(case: Case, loss: str) -> None:
     start = case.trainer.parameters
     _, gradient = case.trainer.gradient(0, loss=loss, max_regret=0)
@@ -106,7 +106,7 @@ def test_gradients_against_finite_differences(case: Case, loss: str) -> None:
         assert error <= 2e-3 * np.linalg.norm(gradient) + 1e-4
 
 
-@pytest.mark.parametrize("loss", ["any-good", "teacher"])
+@pytest.mark.parametrize("loss", ["any-good", "all-good", "teacher"])
 def test_gradients_against_pytorch(case: Case, loss: str) -> None:
     pytest.importorskip("torch", reason="PyTorch is not installed; pip install misstep[torch]")
     net = ground_net(case.model, case.task)
@@ -115,8 +115,12 @@ def test_gradients_against_pytorch(case: Case, loss: str) -> None:
     rows = zip(truth, applicable, case.good, reference.landmarks(states), strict=True)
     batch = TorchBatch([LabelledState(net, t, a, g, marks) for t, a, g, marks in rows])
     network = TorchAsnet(case.model)
-    # Where every action is good the native loss is 0, as PyTorch's is.
-    expected = network.any_good_loss(batch) if loss == "any-good" else network.teacher_loss(batch)
+    losses = {
+        "any-good": network.any_good_loss,
+        "all-good": network.all_good_loss,
+        "teacher": network.teacher_loss,
+    }
+    expected = losses[loss](batch)  # Where every action is good the native loss is 0, as PyTorch's is.
     expected.backward()
     value, gradient = case.trainer.gradient(0, loss=loss, max_regret=0)
     assert value == pytest.approx(expected.item(), rel=1e-4, abs=1e-5)

@@ -30,13 +30,16 @@ def test_options_that_leave_nothing_to_learn_from_are_refused() -> None:
         AsnetConfig(variants=())
     with pytest.raises(InputError, match="needs a teacher"):
         AsnetConfig(teachers=(), max_states=0)
+    for scales in ((), (0.0,), (float("nan"),)):
+        with pytest.raises(InputError, match="init_scales"):
+            AsnetConfig(init_scales=scales)
 
 
 @pytest.mark.parametrize(
     ("config", "digest"),
     [
-        (AsnetConfig(), "30d8b5b1104061bd"),
-        (make_config("published"), "0ef8f7c50f405f15"),
+        (AsnetConfig(), "2dc2383c6940c676"),
+        (make_config("published"), "cb26b737908d03d8"),
         (GnnConfig(), "287e4b8ffed8cf18"),
     ],
 )

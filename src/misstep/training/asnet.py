@@ -94,7 +94,7 @@ def train_asnet(
             data.enumerate()
             session = TrainingSession(
                 data,
-                [run for number in range(config.runs) for run in _runs(data, seed=config.seed + number)],
+                [run for number in range(config.runs * config.cohorts) for run in _runs(data, number)],
                 out=out,
                 ending="asnet",
                 write=lambda path, parameters: write_asnet(
@@ -119,17 +119,26 @@ def make_folder(out: Path) -> None:
         raise InputError(f"{out}: cannot be written to: {error.strerror}; choose another --out") from None
 
 
-def _runs(data: TrainingData, *, seed: int) -> list[TrainingRun]:
+_SEEDS = 1_000_003
+"""So far apart are the seeds of two trainings: their runs have no random numbers in common."""
+
+
+def _runs(data: TrainingData, number: int) -> list[TrainingRun]:
     """One run for each variant, all from the same first weights."""
     view = data.tasks[0].pddl
     assert view is not None
     config = data.config
-    model = configured_model(view, config, seed=seed)
+    seed = config.seed * _SEEDS + number
+    model = configured_model(view, config, seed=seed, number=number)
     trainer = make_data(model, data.tasks[:1], (), replace(config, threads=1, seed=seed)).trainer
     return [
-        TrainingRun(f"{variant}-{seed}", variant, TrainerState(*trainer.state()))
+        TrainingRun(f"{variant}-{number}", variant, TrainerState(*trainer.state()), number // config.runs)
         for variant in config.variants
     ]
+
+
+_CHANCE = 0.1
+"""Runs whose share of solved tasks differs by no more than this are not told apart."""
 
 
 class TrainingSession:
@@ -200,10 +209,15 @@ class TrainingSession:
         return self._finish(limit)
 
     def _turn(self) -> list[TrainingRun]:
-        """The runs whose turn it is: those that are behind the others."""
-        alive = [run for run in self.runs if run.alive]
+        """The runs whose turn it is: those of the cohort that are behind the others."""
+        alive = self._cohort()
         least = min(run.epoch for run in alive)
         return [run for run in alive if run.epoch == least]
+
+    def _cohort(self) -> list[TrainingRun]:
+        """The runs under way: those of the first cohort that has any."""
+        alive = [run for run in self.runs if run.alive]
+        return [run for run in alive if run.cohort == alive[0].cohort]
 
     def _has_models(self) -> bool:
         return any(run.best is not None for run in self.runs)
@@ -229,15 +243,15 @@ class TrainingSession:
     def _drop_worse(self) -> None:
         """After trial_epochs the better half goes on, after twice as many the better half of these, ...
 
-        Runs that learn exactly the same, because their labels do not differ, end but for one; and where a run
-        has nothing left to learn all end.
+        A run that solves nearly as much as the best one goes on with it: the difference may be chance. Runs that
+        learn exactly the same, because their labels do not differ, end but for one.
         """
-        if any(run.is_perfect(self.config) for run in self.runs):
+        if self._is_over():
             for run in self.runs:
                 run.alive = False
-        alive = [run for run in self.runs if run.alive]
+        alive = self._cohort()
         epochs = {run.epoch for run in alive}
-        if len(alive) < 2 or len(epochs) > 1:
+        if len(alive) < 2 or len(epochs) > 1 or epochs == {0}:
             return
         for at, run in enumerate(alive):
             same = (np.array_equal(run.state.parameters, other.state.parameters) for other in alive[:at])
@@ -248,9 +262,19 @@ class TrainingSession:
             trial *= 2
         if epoch != trial:
             return
-        alive.sort(key=lambda run: (run.best is None, run.best), reverse=True)
-        for run in alive[(len(alive) + 1) // 2 :]:
-            run.alive = False
+        ranked = sorted(((run.best, -at, run) for at, run in enumerate(alive) if run.best), reverse=True)
+        most = ranked[0][0].solved
+        for score, _, run in ranked[(len(ranked) + 1) // 2 :]:
+            run.alive = most - score.solved <= _CHANCE * len(self.data.judging)
+
+    def _is_over(self) -> bool:
+        """Whether a run has nothing left to learn, or a cohort has ended and some model of it, or of one before,
+        solves all tasks that models are judged by."""
+        if any(run.is_perfect(self.config) for run in self.runs):
+            return True
+        has_ended = all(run.epoch == 0 for run in self._cohort())
+        most = max(run.best.solved for run in self.runs if run.best is not None)
+        return has_ended and most == len(self.data.judging)
 
     def _write_model(self, path: Path, parameters: Floats) -> None:
         new = path.with_name(f".{path.name}.new")
@@ -264,7 +288,6 @@ class TrainingSession:
             ) from None
 
     def _progress(self, run: TrainingRun, result: EpochResult) -> Progress:
-        validation = len(self.data.tasks) - self.data.num_training
         done = sum(each.epoch for each in self.runs)
         to_go = sum(self.config.epochs - each.epoch for each in self.runs if each.alive)
         left = self.seconds / done * to_go
@@ -276,7 +299,7 @@ class TrainingSession:
             result.loss,
             result.success_rate,
             result.score.solved,
-            validation or self.data.num_training,
+            len(self.data.judging),
             self.data.size,
             self.seconds,
             left,

@@ -41,11 +41,13 @@ class Checkpoint:
         arrays = {}
         about = []
         for number, run in enumerate(runs):
+            about.append(asdict(_RunState.of(run)))
+            if not _has_arrays(run):
+                continue
             for name in ("parameters", "means", "squares"):
                 arrays[f"{number}.{name}"] = getattr(run.state, name)
             for age, parameters in enumerate(run.recent):
                 arrays[f"{number}.recent.{age}"] = parameters
-            about.append(asdict(_RunState.of(run)))
         whole = {"config": config, "runs": about, "pool": len(data.entries), "seconds": seconds}
         try:
             with self._pool.open("a", encoding="utf-8") as file:
@@ -116,18 +118,25 @@ class _RunState:
         )
 
 
+def _has_arrays(run: "TrainingRun | _RunState") -> bool:
+    """Whether a run is under way: one that ended needs its arrays no more, a coming one is made anew."""
+    return run.alive and run.epoch > 0
+
+
 _SIMPLE = ("epoch", "best", "best_epoch", "best_success_rate", "solved_epochs", "perfect_epochs", "alive")
 
 
 def _restore(run: TrainingRun, about: _RunState, number: int, arrays: Mapping[str, Floats]) -> None:
+    for name in _SIMPLE:
+        setattr(run, name, getattr(about, name))
+    if not _has_arrays(about):
+        return
     parameters, means, squares = (arrays[f"{number}.{name}"] for name in ("parameters", "means", "squares"))
     recent = [arrays[f"{number}.recent.{age}"] for age in range(about.recent)]
     if any(array.shape != run.state.parameters.shape for array in (parameters, means, squares, *recent)):
         raise ValueError(f"the weights of `{run.name}` have another size")
     run.state = TrainerState(parameters, means, squares, about.steps, int(about.random_state))
     run.recent = recent
-    for name in _SIMPLE:
-        setattr(run, name, getattr(about, name))
 
 
 def replace_safely(

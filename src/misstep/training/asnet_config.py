@@ -8,7 +8,7 @@ from misstep.formats.asnet_model import MAX_HIDDEN, MAX_LAYERS
 from misstep.training.run_config import Bounds, Labels, RunConfig
 
 Recipe: TypeAlias = Literal["best", "published"]
-Loss: TypeAlias = Literal["teacher", "any-good"]
+Loss: TypeAlias = Literal["teacher", "any-good", "all-good"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +17,15 @@ class Variant:
 
     loss: Loss = "any-good"
     """`teacher`: one right action, sum of binary cross entropies (as published). `any-good`: minus the
-    logarithm of the summed probability of all good actions."""
+    logarithm of the summed probability of all good actions. `all-good`: cross entropy with all good actions
+    equally likely, so that each of them has to be told from the others."""
     max_regret: int = 0
-    """Actions that cost at most so much more than the best one are good; for `any-good`."""
+    """Actions that cost at most so much more than the best one are good; not for `teacher`."""
 
     def __str__(self) -> str:
-        return self.loss if self.loss == "teacher" else f"good{self.max_regret}"
+        if self.loss == "teacher":
+            return self.loss
+        return f"{'all' if self.loss == 'all-good' else 'good'}{self.max_regret}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +38,15 @@ class AsnetConfig(RunConfig):
     """Whether actions also read if they stand in LM-cut's landmarks of the state. (The loop of Toyer et al.
     also offers counts of earlier applications. A policy that reads these is no function of the state, so that
     nothing could be tested about it here; there is no such option.)"""
-    variants: tuple[Variant, ...] = (Variant(), Variant(max_regret=1))
+    variants: tuple[Variant, ...] = (Variant(), Variant(max_regret=1), Variant("all-good"))
     """Each has as many runs as `runs` says."""
     runs: int = 2
-    epochs: int = 120
-    batches: int = 500
+    cohorts: int = 8
+    """Where all runs have ended and some validation task is still unsolved, as many new ones begin, at most
+    so often: which seed learns what also holds for larger tasks is a matter of luck."""
+    trial_epochs: int = 10
+    epochs: int = 200
+    batches: int = 200
     batch: int = 64
     rate: float = 1e-3
     final_rate: float = 1e-4
@@ -47,6 +54,8 @@ class AsnetConfig(RunConfig):
     weight_decay: float = 2e-4
     """Parameters are multiplied by one minus this at every update."""
     init: Literal["normal", "xavier"] = "xavier"
+    init_scales: tuple[float, ...] = (1.0, 0.4)
+    """The first weights of runs are multiplied by these in turn: smaller ones learn simpler rules."""
     max_states: int = 500_000
     max_samples: int = 20_000
     teachers: tuple[str, ...] = ("astar",)
@@ -61,6 +70,7 @@ class AsnetConfig(RunConfig):
         **RunConfig.bounds,
         "layers": (1, MAX_LAYERS),
         "hidden": (1, MAX_HIDDEN),
+        "cohorts": (1, 1000),
         "dropout": (0, 0.95),
         "weight_decay": (0, 0.5),
     }
@@ -70,6 +80,8 @@ class AsnetConfig(RunConfig):
         RunConfig.__post_init__(self)  # `super()` does not find a class with slots
         if not self.variants:
             raise InputError("training needs at least one variant of the loss")
+        if not self.init_scales or not all(0 < scale <= 100 for scale in self.init_scales):
+            raise InputError(f"training option `init_scales` is {self.init_scales}, not numbers in 0..100")
         if not self.teachers and self.max_states == 0:
             raise InputError("training needs a teacher, or state spaces to enumerate (`max_states`)")
 
@@ -81,10 +93,12 @@ def make_config(recipe: Recipe, **options: object) -> AsnetConfig:
         config = AsnetConfig(
             variants=(Variant("teacher"),),
             runs=1,
+            cohorts=1,
             epochs=300,
             batches=700,
             final_rate=1e-3,
             init="normal",
+            init_scales=(1.0,),
             task_power=1.0,
             max_states=0,
             teacher_expansions=20_000,

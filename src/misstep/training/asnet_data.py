@@ -71,6 +71,11 @@ class LabelledTasks(ABC, Generic[TrainerT, ConfigT]):
         """The number of labelled states."""
         return sum(self.trainer.num_samples(task) for task in range(self.num_training))
 
+    @property
+    def judging(self) -> range:
+        """The tasks that models are judged by: those to validate on; those to train on where there are none."""
+        return range(self.num_training, len(self.tasks)) or range(self.num_training)
+
     def check_time(self) -> None:
         """TimeUp where the budget is used up."""
         if self.budget.is_over:

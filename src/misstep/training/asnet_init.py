@@ -10,13 +10,14 @@ from misstep.pddl.view import PddlView
 from misstep.training.asnet_config import AsnetConfig
 
 
-def configured_model(view: PddlView, config: AsnetConfig, *, seed: int) -> AsnetModel:
-    """The network that the configuration asks for."""
+def configured_model(view: PddlView, config: AsnetConfig, *, seed: int, number: int = 0) -> AsnetModel:
+    """The network that the configuration asks for, as the run of this number begins."""
     return initial_model(
         view,
         hidden=config.hidden,
         layers=config.layers,
         init=config.init,
+        scale=config.init_scales[number % len(config.init_scales)],
         seed=seed,
         landmarks=config.landmarks,
     )
@@ -29,6 +30,7 @@ def initial_model(
     layers: int,
     init: Literal["normal", "xavier"],
     seed: int,
+    scale: float = 1.0,
     landmarks: bool = False,
 ) -> AsnetModel:
     """A network for the domain of a task.
@@ -42,7 +44,7 @@ def initial_model(
         if init == "normal":
             weights, bias = rng.normal(size=(inputs, outputs)), rng.normal(size=outputs)
         else:
-            most = (6 / (inputs + outputs)) ** 0.5
+            most = scale * (6 / (inputs + outputs)) ** 0.5
             weights, bias = rng.uniform(-most, most, (inputs, outputs)), np.zeros(outputs)
         return Module(weights.astype(np.float32), bias.astype(np.float32))
 

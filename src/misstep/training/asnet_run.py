@@ -59,6 +59,8 @@ class TrainingRun:
     variant: Hashable
     """Which loss; its text is a part of the name."""
     state: TrainerState
+    cohort: int = 0
+    """Runs of a cohort go side by side; the next cohort begins where all of them have ended."""
     epoch: int = 0
     recent: list[Floats] = field(default_factory=list)
     """Parameters after the last epochs, which are averaged."""
@@ -88,16 +90,26 @@ class TrainingRun:
         data.check_time()
         self.state = TrainerState(*trainer.state())
         self.recent = [*self.recent[1 - config.average :], self.state.parameters][-config.average :]
-        model = np.stack(self.recent).mean(axis=0, dtype=np.float64).astype(np.float32)
-        runs = data.run(model, range(len(data.tasks)))
-        training, validation = runs[: data.num_training], runs[data.num_training :]
+        score, model = self._better_model(data)
+        training = data.run(model, range(data.num_training))
         solved = Score.of(training)
         new_states = visit_runs(data, training, turn=turn)
         self.epoch += 1  # From here on nothing can end the epoch early.
         rate = solved.solved / data.num_training
-        score = Score.of(validation) if validation else solved
-        self._remember(score, rate, config, perfect=score.solved == len(validation or training))
+        self._remember(score, rate, config, perfect=score.solved == len(data.judging))
         return EpochResult(loss, rate, score, model, new_states)
+
+    def _better_model(self, data: AnyData) -> tuple[Score, Floats]:
+        """The present parameters or the mean of recent ones, whichever is better on the validation tasks.
+
+        The mean is steadier; but where few models are good beyond the tasks that they were trained on, the
+        single ones are more tries.
+        """
+        models = [self.recent[-1]]
+        if len(self.recent) > 1:
+            models.insert(0, np.stack(self.recent).mean(axis=0, dtype=np.float64).astype(np.float32))
+        scored = [(Score.of(data.run(model, data.judging)), model) for model in models]
+        return max(scored, key=lambda entry: entry[0])
 
     def _remember(self, score: Score, success_rate: float, config: RunConfig, *, perfect: bool) -> None:
         self.solved_epochs = self.solved_epochs + 1 if success_rate >= 0.999 else 0

@@ -62,7 +62,7 @@ class RetrainConfig:
     """So many decisions of the policy after a bug are looked at."""
     max_weight: int = 10
     """A bug counts as often as the policy pays too much, at most so often; also where it never gets there."""
-    variants: tuple[Variant, ...] = (Variant(), Variant(max_regret=1))
+    variants: tuple[Variant, ...] = (Variant(), Variant(max_regret=1), Variant("all-good"))
     """Ways to learn, side by side; validation chooses in every round."""
     epochs: int = 4
     batches: int = 150

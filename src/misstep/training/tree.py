@@ -163,7 +163,7 @@ class _Grower:
         self._pool_lines = 0
 
     def _first_model(self, init: int) -> Any:
-        return configured_model(self.view, self.config, seed=self.config.seed + init)
+        return configured_model(self.view, self.config, seed=self.config.seed + init, number=init)
 
     def validate_on(self, validation: Sequence[Task], exam: ExamConfig) -> None:
         """Makes the pools, and reads what an earlier session left."""
