@@ -31,7 +31,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     told = json.loads(done.stdout)
     assert set(told) >= {"epochs", "final", "models", "success_rate", "seconds"}
     assert Path(told["final"]).is_file()
-    assert len(list(Path(told["models"]).glob("*-0001.asnet"))) == 4
+    assert len(list(Path(told["models"]).glob("*-0001.asnet"))) == 6  # three rules, two seeds each
     return out
 
 

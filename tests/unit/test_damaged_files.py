@@ -19,7 +19,7 @@ from misstep.record.pool_file import read_parents
 from misstep.record.store import read_object
 from misstep.support import process
 from misstep.support.plain import read_fields
-from misstep.training.asnet import train_asnet
+from misstep.training.asnet import Progress, train_asnet
 from misstep.training.asnet_config import make_config
 from misstep.training.examiner import ExamConfig, Examiner
 from misstep.training.selection import ANSWERS as EXAMS
@@ -125,11 +125,16 @@ def test_damaged_answers_of_scaling_are_named(damage: dict[str, object], tmp_pat
 
 def test_a_damaged_state_of_training_is_named(tmp_path: Path) -> None:
     task = load(*ferry(tmp_path))
-    config = make_config("best", seed=0, epochs=1, batches=2, hidden=4, max_states=10)
+    config = make_config("best", seed=0, epochs=3, batches=2, hidden=4, max_states=10, cohorts=1)
     out = tmp_path / "out"
-    train_asnet([task], [], config, out=out)
-    (out / "log.jsonl").write_bytes(b'\xff\n{"run": 3}\n[]\n' + (out / "log.jsonl").read_bytes())
-    train_asnet([task], [], config, out=out)  # lines of somebody else are passed over
+
+    def stop(_: Progress) -> None:
+        raise KeyboardInterrupt
+
+    for _ in range(2):  # lines of somebody else are passed over
+        with pytest.raises(KeyboardInterrupt):
+            train_asnet([task], [], config, out=out, progress=stop)
+        (out / "log.jsonl").write_bytes(b'\xff\n{"run": 3}\n[]\n' + (out / "log.jsonl").read_bytes())
     whole = (out / "state.safetensors").read_bytes()
     for old, new in ((b'\\"recent\\": 1', b'\\"recent\\": 9'), (b'\\"steps\\"', b'\\"stops\\"')):
         assert old in whole

@@ -28,7 +28,9 @@ from misstep.training.tree import TreeConfig, train_tree
 from tests.unit.watches import rings_at
 
 FERRY = Path(__file__).parents[1] / "tasks" / "ferry"
-QUICK = AsnetConfig(hidden=8, epochs=3, batches=20, runs=1, trial_epochs=1, teacher_expansions=1000)
+QUICK = AsnetConfig(
+    hidden=8, epochs=3, batches=20, runs=1, cohorts=1, trial_epochs=1, teacher_expansions=1000
+)
 Train = Callable[[list[misstep.Task], Path, Watch], TrainingResult]
 
 

@@ -24,6 +24,10 @@ class AsnetOptions(NetworkOptions):
 
     layers: Annotated[int | None, Parameter(validator=Count, help="Predicate layers.")] = None
     hidden: Annotated[int | None, Parameter(validator=Count, help="Channels of a hidden vector.")] = None
+    cohorts: Annotated[
+        int | None,
+        Parameter(validator=Count, help="How often new seeds may begin while validation tasks are unsolved."),
+    ] = None
     landmarks: Annotated[
         bool | None,
         Parameter(negative="", help="Actions also read whether they stand in LM-cut's landmarks."),
