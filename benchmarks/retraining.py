@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import misstep
-from misstep.plugins import make_part
 from misstep.policies.asnet import Asnet
 from misstep.policies.zoo import Zoo
 from misstep.training.retraining import RetrainConfig, retrain
+from misstep.training.zoo import problems
 
-_SEEDS = {"learned": 0, "validated": 50_000, "held out": 90_000}
+_LEARNED, _VALIDATED, _HELD_OUT = 0, 50_000, 90_000
+"""Seeds of the problems of each kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +46,6 @@ SIZES = {
 }
 
 
-def problems(name: str, sizes: Sequence[int], purpose: str, *, each: int) -> list[misstep.Task]:
-    generator = make_part("generator", name)
-    return [
-        misstep.load(
-            generator.domain, generator.problem(size, _SEEDS[purpose] + 100 * size + number), unit_cost=True
-        )
-        for size in sizes
-        for number in range(each)
-    ]
-
-
 def run_one(name: str, out: Path, *, each: int, seed: int, threads: int) -> dict[str, Any]:
     start = time.process_time()
     sizes = SIZES[name]
@@ -65,9 +54,9 @@ def run_one(name: str, out: Path, *, each: int, seed: int, threads: int) -> dict
         model = policy.model
     result = retrain(
         model,
-        problems(name, sizes.learned, "learned", each=each),
-        problems(name, sizes.validated, "validated", each=each),
-        problems(name, sizes.held_out, "held out", each=each),
+        problems(name, sizes.learned, each, _LEARNED),
+        problems(name, sizes.validated, each, _VALIDATED),
+        problems(name, sizes.held_out, each, _HELD_OUT),
         RetrainConfig(rounds=3, pool=20, seed=seed, threads=threads),
         out=out,
     )
