@@ -90,17 +90,20 @@ class TrainingRun:
         data.check_time()
         self.state = TrainerState(*trainer.state())
         self.recent = [*self.recent[1 - config.average :], self.state.parameters][-config.average :]
-        score, model = self._better_model(data)
-        training = data.run(model, range(data.num_training))
-        solved = Score.of(training)
+        judged, model = self._better_model(data)
+        is_trained_on = (
+            data.judging.start == 0
+        )  # Without validation tasks the runs are those of training tasks.
+        training = judged if is_trained_on else data.run(model, range(data.num_training))
+        score, solved = Score.of(judged), Score.of(training)
         new_states = visit_runs(data, training, turn=turn)
         self.epoch += 1  # From here on nothing can end the epoch early.
         rate = solved.solved / data.num_training
         self._remember(score, rate, config, perfect=score.solved == len(data.judging))
         return EpochResult(loss, rate, score, model, new_states)
 
-    def _better_model(self, data: AnyData) -> tuple[Score, Floats]:
-        """The present parameters or the mean of recent ones, whichever is better on the validation tasks.
+    def _better_model(self, data: AnyData) -> tuple[list[_core.Run], Floats]:
+        """The present parameters or the mean of recent ones, whichever is better, and their runs.
 
         The mean is steadier; but where few models are good beyond the tasks that they were trained on, the
         single ones are more tries.
@@ -108,8 +111,8 @@ class TrainingRun:
         models = [self.recent[-1]]
         if len(self.recent) > 1:
             models.insert(0, np.stack(self.recent).mean(axis=0, dtype=np.float64).astype(np.float32))
-        scored = [(Score.of(data.run(model, data.judging)), model) for model in models]
-        return max(scored, key=lambda entry: entry[0])
+        judged = [(data.run(model, data.judging), model) for model in models]
+        return max(judged, key=lambda entry: Score.of(entry[0]))
 
     def _remember(self, score: Score, success_rate: float, config: RunConfig, *, perfect: bool) -> None:
         self.solved_epochs = self.solved_epochs + 1 if success_rate >= 0.999 else 0
