@@ -177,6 +177,23 @@ nb::tuple look_ahead(GraphObject& g, const StateObject& state, std::uint32_t dep
     return nb::make_tuple(plan, limit_name(found.limit), found.asked);
 }
 
+GraphObject* work_ahead(GraphObject& g) {
+    PolicyObject* native = nullptr;
+    if (!nb::try_cast(g.policy, native) || native == nullptr) return nullptr;
+    std::unique_ptr<Policy> policy;
+    {
+        nb::gil_scoped_release no_gil;
+        std::scoped_lock lock(*g.busy, *native->busy);
+        policy = native->policy->copy();
+        if (policy == nullptr) return nullptr;
+        if (g.book == nullptr) {
+            g.book = std::make_shared<AnswerBook>(g.core->space.num_words());
+            g.graph->share(*g.book);
+        }
+    }
+    return new GraphObject(g, std::move(policy));
+}
+
 void bind_run(nb::module_& m) {
     nb::class_<RunObject>(m, "Run", "How a policy fared from one state.")
         .def_prop_ro(
@@ -210,8 +227,8 @@ void bind_run(nb::module_& m) {
 namespace misstep {
 
 GraphObject::GraphObject(nb::object task_, const TaskObject& core_, nb::object policy_,
-                         const PolicyGraphOptions& options)
-    : task(std::move(task_)), core(&core_), policy(std::move(policy_)) {
+                         const PolicyGraphOptions& options_)
+    : task(std::move(task_)), core(&core_), policy(std::move(policy_)), options(options_) {
     PolicyObject* native = nullptr;
     if (nb::try_cast(policy, native) && native != nullptr) {
         require_same_task(core_, *native->core, "policy");
@@ -222,6 +239,19 @@ GraphObject::GraphObject(nb::object task_, const TaskObject& core_, nb::object p
         adapter = std::make_unique<CallablePolicy>(task, core_, policy, best_batch);
     }
     graph = std::make_unique<PolicyGraph>(core_.space, *adapter, options);
+}
+
+GraphObject::GraphObject(const GraphObject& main, std::unique_ptr<Policy> policy_)
+    : task(main.task),
+      core(main.core),
+      policy(main.policy),
+      options(main.options),
+      adapter(std::move(policy_)),
+      book(main.book) {
+    options.is_ahead = true;
+    options.recheck_every = 0;
+    graph = std::make_unique<PolicyGraph>(core->space, *adapter, options);
+    graph->share(*book);
 }
 
 const char* outcome_name(Outcome outcome) {
@@ -329,6 +359,15 @@ void bind_policy(nb::module_& m) {
              "The cheapest plan that makes at most `depth` free choices and then follows the policy, None "
              "where none costs less than `below`; the limit that was hit; and how many states the policy was "
              "asked about, which are the expansions of the budget.")
+        .def(
+            "ahead", &work_ahead, nb::rv_policy::take_ownership,
+            nb::sig("def ahead(self) -> PolicyGraph | None"),
+            "A graph for another thread that works ahead of this one: what it asks, this one need not ask "
+            "again, but counts it all the same. It counts what this one has not asked yet. None for policies "
+            "of which there cannot be two.")
+        .def(
+            "forget", [](GraphObject& g) { exclusively(g, [&] { g.graph->forget(); }); },
+            "Begins again without any state; runs from before are of no use any more.")
         .def_prop_ro(
             "limit", [](const GraphObject& g) { return limit_name(g.graph->limit()); },
             nb::sig("def limit(self) -> str | None"),

@@ -25,11 +25,15 @@ struct PolicyObject {
 struct GraphObject {
     GraphObject(nb::object task_, const TaskObject& core_, nb::object policy_,
                 const PolicyGraphOptions& options);
+    // One that works ahead of another, with a policy of its own.
+    GraphObject(const GraphObject& main, std::unique_ptr<Policy> policy_);
 
     nb::object task;
     const TaskObject* core;
     nb::object policy;  // kept alive; native or any callable
+    PolicyGraphOptions options;
     std::unique_ptr<Policy> adapter;
+    std::shared_ptr<AnswerBook> book;  // shared with those that work ahead; null where nobody does
     std::unique_ptr<PolicyGraph> graph;
     // One thread at a time; taken without the GIL, because a policy in Python needs it while the graph is at
     // work.

@@ -50,10 +50,10 @@ AsnetPolicy::AsnetPolicy(const StateSpace& space, const AsnetNetwork& net)
     : space_(space),
       kernels_(best_kernels(checked(net, space).hidden)),
       width_(kChannelLanes << width_index(net.hidden)),
-      graph_(net),
+      shared_graph_(std::make_shared<const AsnetGraph>(net)),
+      graph_(*shared_graph_),
       first_(net, graph_, width_, kernels_),
       demand_(graph_, net.num_layers()),
-      landmarks_(net.reads_landmarks() ? std::make_unique<AsnetLandmarks>(space, net) : nullptr),
       fact_variables_(net.fact_variables),
       fact_values_(net.fact_values),
       operator_of_action_(space.task.actions.size(), -1),
@@ -64,6 +64,7 @@ AsnetPolicy::AsnetPolicy(const StateSpace& space, const AsnetNetwork& net)
       facts_(width_, at(graph_.num_facts) + 1),
       operators_(width_, at(graph_.num_operators)),
       parts_(width_, at(graph_.num_pairs) + graph_.slots.size()) {
+    if (net.reads_landmarks()) landmarks_.emplace(space, net);
     std::iota(identity_.begin(), identity_.end(), 0);
     for (std::size_t op = 0; op < net.operators.size(); ++op) {
         action_of_operator_.push_back(static_cast<ActionId>(net.operators[op]));

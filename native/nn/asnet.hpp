@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,6 +28,7 @@ class AsnetPolicy : public Policy {
     AsnetPolicy(const StateSpace& space, const AsnetNetwork& net);
 
     void choose(std::span<const Word* const> states, ActionId* actions) override;
+    std::unique_ptr<Policy> copy() const override { return std::make_unique<AsnetPolicy>(*this); }
     // The scores of the applicable actions that compete, by number.
     std::vector<ActionScore> scores(const Word* state);
 
@@ -57,10 +59,11 @@ class AsnetPolicy : public Policy {
     const StateSpace& space_;
     const AsnetKernels& kernels_;
     int width_;
-    AsnetGraph graph_;
+    std::shared_ptr<const AsnetGraph> shared_graph_;  // by all copies
+    const AsnetGraph& graph_;
     AsnetFirstLayer first_;
     AsnetDemand demand_;
-    std::unique_ptr<AsnetLandmarks> landmarks_;  // absent where the network reads none
+    std::optional<AsnetLandmarks> landmarks_;  // absent where the network reads none
     std::vector<Layer> layers_;
     std::vector<LastModule> last_;  // by schema
     std::vector<Index> fact_variables_, fact_values_;

@@ -52,6 +52,9 @@ class GnnPolicy : public Policy {
     // ever), kNoDecision where its numbers overflow.
     void choose(std::span<const Word* const> states, ActionId* actions) override;
     std::size_t best_batch() const override { return 1; }
+    std::unique_ptr<Policy> copy() const override {
+        return std::make_unique<GnnPolicy>(space_, network_, encoding_);
+    }
 
     struct Candidate {
         ActionId action;          // kUnknownAction for a no-op

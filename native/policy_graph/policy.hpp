@@ -1,6 +1,7 @@
 // What tests a policy natively: many states in, one action each out.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 
@@ -23,6 +24,9 @@ class Policy {
 
     // The number of states a call should have for best speed.
     virtual std::size_t best_batch() const { return 256; }
+
+    // Another one that answers alike and may be asked at the same time; null where there can be none.
+    virtual std::unique_ptr<Policy> copy() const { return nullptr; }
 };
 
 }  // namespace misstep

@@ -25,6 +25,12 @@ PolicyGraph::PolicyGraph(const StateSpace& space, Policy& policy, const PolicyGr
       rng_(options.seed),
       successor_(space.num_words()) {}
 
+void PolicyGraph::forget() {
+    registry_.clear();
+    asked_.clear();
+    first_rechecked_ = 0;
+}
+
 StateId PolicyGraph::insert(const Word* state) {
     auto [id, is_new] = registry_.insert(state);
     if (is_new)
@@ -119,30 +125,60 @@ bool PolicyGraph::in_pieces(std::span<const StateId> states, BudgetWatch& watch,
 }
 
 void PolicyGraph::classify(std::span<const StateId> states) {
+    const AnswerBook::Notes notes = read_book(states);
     pointers_.clear();
-    for (StateId id : states) pointers_.push_back(state(id));
-    values_.assign(states.size(), 0);
-    if (hmax_) hmax_->evaluate(pointers_, values_.data());
     for (std::size_t i = 0; i < states.size(); ++i)
-        node(states[i]).kind = space_.is_goal(pointers_[i]) ? Kind::kGoal
-                               : values_[i] == kInfinity    ? Kind::kDeadEnd
-                                                            : Kind::kOpen;
+        if (!notes[i]) pointers_.push_back(state(states[i]));
+    values_.assign(pointers_.size(), 0);
+    if (hmax_ && !pointers_.empty()) hmax_->evaluate(pointers_, values_.data());
+    for (std::size_t i = 0, next = 0; i < states.size(); ++i) {
+        const bool is_dead_end = notes[i] ? notes[i]->is_dead_end != 0 : values_[next++] == kInfinity;
+        if (is_dead_end && book_ != nullptr && !notes[i]) book_->write_dead_end(state(states[i]));
+        node(states[i]).kind = space_.is_goal(state(states[i])) ? Kind::kGoal
+                               : is_dead_end                    ? Kind::kDeadEnd
+                                                                : Kind::kOpen;
+    }
 }
 
 void PolicyGraph::ask(std::span<const StateId> states) {
-    std::vector<StateId> all(states.begin(), states.end());
+    const AnswerBook::Notes notes = read_book(states);
+    std::vector<StateId> all;
+    std::vector<ActionId> answers(states.size());
+    std::uint64_t counted_before = 0;
+    for (std::size_t i = 0; i < states.size(); ++i) {
+        if (notes[i]) {
+            answers[i] = notes[i]->action;
+            counted_before += notes[i]->is_counted;
+        } else
+            all.push_back(states[i]);
+    }
+    const std::size_t num_new = all.size();
     if (options_.recheck_every > 0 && !asked_.empty()) {
         for (since_recheck_ += states.size(); since_recheck_ >= options_.recheck_every;
              since_recheck_ -= options_.recheck_every)
             all.push_back(asked_[rng_.below(asked_.size())]);
     }
-    choose(all);
-    states_asked_ += states.size();
-    for (std::size_t i = 0; i < states.size(); ++i) {
-        answer(states[i], answers_[i]);
-        if (answers_[i] != kNoDecision) asked_.push_back(states[i]);
+    if (!all.empty()) choose(all);
+    states_asked_ += states.size() - (options_.is_ahead ? counted_before : 0);
+    for (std::size_t i = 0, next = 0; i < states.size(); ++i)
+        if (!notes[i]) answers[i] = answers_[next++];
+    if (book_ != nullptr) {
+        pointers_.clear();
+        for (StateId id : states) pointers_.push_back(state(id));
+        book_->write(pointers_, answers, !options_.is_ahead);
     }
-    for (std::size_t i = states.size(); i < all.size(); ++i) compare(all[i], answers_[i]);
+    for (std::size_t i = 0; i < states.size(); ++i) {
+        answer(states[i], answers[i]);
+        if (answers[i] != kNoDecision) asked_.push_back(states[i]);
+    }
+    for (std::size_t i = num_new; i < all.size(); ++i) compare(all[i], answers_[i]);
+}
+
+AnswerBook::Notes PolicyGraph::read_book(std::span<const StateId> states) {
+    if (book_ == nullptr) return AnswerBook::Notes(states.size());
+    pointers_.clear();
+    for (StateId id : states) pointers_.push_back(state(id));
+    return book_->read(pointers_);
 }
 
 // Asks again, in reverse order: a policy that counts its calls, or remembers where it was, now answers under

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heuristics/heuristic.hpp"
+#include "policy_graph/answer_book.hpp"
 #include "policy_graph/policy.hpp"
 #include "state/registry.hpp"
 #include "util/budget.hpp"
@@ -39,11 +40,19 @@ struct PolicyGraphOptions {
     // first states are asked again in any case, so that short runs are checked too.
     std::uint32_t recheck_every = 16;
     std::uint64_t seed = 0;  // of the choice of states that are asked again
+    // The graph works ahead of another one with the same book: what that one has asked does not count here.
+    bool is_ahead = false;
 };
 
 class PolicyGraph {
   public:
     PolicyGraph(const StateSpace& space, Policy& policy, const PolicyGraphOptions& options);
+
+    // From now on, what others wrote into the book is not asked again, but counts as asked all the same. The
+    // book must outlive the graph.
+    void share(AnswerBook& book) { book_ = &book; }
+    // Begins again without any state, but for what the book says.
+    void forget();
 
     StateId insert(const Word* state);
     StateId size() const { return registry_.size(); }
@@ -103,6 +112,7 @@ class PolicyGraph {
     void classify(std::span<const StateId> states);
     void ask(std::span<const StateId> states);
     void answer(StateId id, ActionId action);
+    AnswerBook::Notes read_book(std::span<const StateId> states);
     void recheck_first_states(BudgetWatch& watch);
     void choose(std::span<const StateId> states);
     void compare(StateId id, ActionId again) const;
@@ -112,6 +122,7 @@ class PolicyGraph {
     const StateSpace& space_;
     Policy& policy_;
     PolicyGraphOptions options_;
+    AnswerBook* book_ = nullptr;
     StateRegistry registry_;
     std::unique_ptr<Heuristic> hmax_;
     Rng rng_;

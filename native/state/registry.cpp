@@ -51,6 +51,12 @@ StateId StateRegistry::find(const Word* state) const {
     return kNoState;
 }
 
+void StateRegistry::clear() {
+    size_ = 0;
+    records_.shrink(0);
+    std::memset(slots_, 0xff, num_slots_ * sizeof(Slot));
+}
+
 void StateRegistry::grow() {
     // The table holds nothing that the records do not: throw it away before making the larger one.
     std::size_t num_slots = num_slots_ == 0 ? kFirstSlots : num_slots_ + num_slots_ / 2;

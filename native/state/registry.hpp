@@ -53,6 +53,7 @@ class StateRegistry {
     std::pair<StateId, bool> insert(const Word* state) { return insert(state, hash(state)); }
     std::pair<StateId, bool> insert(const Word* state, std::uint64_t hash);
     StateId find(const Word* state) const;  // kNoState if absent
+    void clear();                           // keeps the memory
 
   private:
     struct Slot {

@@ -153,6 +153,44 @@ TEST(lookahead_finds_the_cheapest_of_all_paths) {
     CHECK(found > 150);
 }
 
+TEST(a_graph_that_works_ahead_spares_the_other_questions_but_changes_nothing) {
+    Rng rng(85);
+    std::size_t spared = 0, counted = 0;
+    for (int i = 0; i < kTasks; ++i) {
+        Task task = random_task(rng, {.max_variables = 5, .max_actions = 12});
+        StateSpace space(task);
+        WholeSpace whole(space);
+        TablePolicy policy(task, whole, rng), alone_policy = policy, ahead_policy = policy;
+        AnswerBook book(space.num_words());
+        PolicyGraph graph(space, policy, {.recheck_every = 4});
+        PolicyGraph alone(space, alone_policy, {.recheck_every = 4});
+        PolicyGraph ahead(space, ahead_policy, {.recheck_every = 0, .is_ahead = true});
+        graph.share(book);
+        ahead.share(book);
+        for (std::size_t s = 0; s < whole.size(); ++s) {
+            if (rng.below(2) == 0) {
+                ahead.forget();
+                const std::uint64_t before = ahead.states_asked();
+                LookaheadResult guess = lookahead(ahead, ahead.insert(whole.words(s)), {.depth = 1});
+                CHECK(guess.asked == ahead.states_asked() - before);
+                // It counts as the other one is going to count.
+                CHECK(guess.asked == lookahead(alone, alone.insert(whole.words(s)), {.depth = 1}).asked);
+                CHECK(guess.cost == lookahead(graph, graph.insert(whole.words(s)), {.depth = 1}).cost);
+            }
+            LookaheadOptions options;
+            options.budget.max_expansions = rng.below(8);
+            LookaheadResult one = lookahead(graph, graph.insert(whole.words(s)), options);
+            LookaheadResult other = lookahead(alone, alone.insert(whole.words(s)), options);
+            CHECK(one.plan == other.plan && one.cost == other.cost && one.limit == other.limit);
+            CHECK(one.asked == other.asked && graph.states_asked() == alone.states_asked());
+            counted += one.asked;
+        }
+        CHECK(policy.asked <= alone_policy.asked);
+        spared += alone_policy.asked - policy.asked;
+    }
+    CHECK(spared > 100 && counted > 50);
+}
+
 TEST(greedy_descent_takes_the_first_of_the_best_successors) {
     Rng rng(84);
     for (int i = 0; i < kTasks; ++i) {

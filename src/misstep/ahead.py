@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Protocol, TypeVar, cast
 
-from misstep._core import Abstraction, Run, SearchResult, State
+from misstep._core import Abstraction, PolicyGraph, Run, SearchResult, State
 from misstep.bound import Bound
 from misstep.budget import Budget
 from misstep.claim import Claim
@@ -291,11 +291,12 @@ class Ahead:
         self._switch_seconds = sys.getswitchinterval()
         sys.setswitchinterval(min(self._switch_seconds, _SWITCH_SECONDS))
         for number in range(self.jobs):
-            thread = threading.Thread(target=self._serve, args=(number,), name=f"ahead-{number}", daemon=True)
+            args = (number, self.lab.graph.ahead())
+            thread = threading.Thread(target=self._serve, args=args, name=f"ahead-{number}", daemon=True)
             thread.start()
             self._threads.append(thread)
 
-    def _serve(self, number: int) -> None:
+    def _serve(self, number: int, graph: PolicyGraph | None) -> None:
         """The life of a helper. Signals are for the thread that tests.
 
         That thread has a place anyway and waits for helpers most of the time, so the first one needs none of
@@ -303,14 +304,14 @@ class Ahead:
         """
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
         if self.places is None:
-            _Helper(self).serve()
+            _Helper(self, graph).serve()
         elif number == 0:
             self._is_helped.wait()
-            _Helper(self).serve()
+            _Helper(self, graph).serve()
         elif self._take_place(self.places):
             self._is_helped.set()
             try:
-                _Helper(self).serve()
+                _Helper(self, graph).serve()
             finally:
                 self.places.release()
 
@@ -403,14 +404,15 @@ def _preparations(oracles: Iterable[tuple[str, object]]) -> Iterator[Callable[[]
 class _Helper:
     """One thread with its lab, its oracles and its panel."""
 
-    def __init__(self, ahead: Ahead) -> None:
-        self.ahead = ahead
+    def __init__(self, ahead: Ahead, graph: PolicyGraph | None) -> None:
+        """`graph` is for this thread alone; where there is none, it cannot ask the policy."""
+        self.ahead, self.graph = ahead, graph
         self.coming: _Coming | None = None
         main = ahead.lab
         self.lab = _Guess(
             main=main,
             task=main.task,
-            graph=main.graph,
+            graph=graph or main.graph,
             budget=ahead.budget,
             max_steps=main.max_steps,
             seed=main.seed,
@@ -423,7 +425,10 @@ class _Helper:
         self.panel = GuessPanel(ahead.panel, self.lab, oracles)
 
     def _bound(self, part: OraclePart, oracle: Oracle[Case]) -> Oracle[Case]:
-        return part.bind(self.lab) if getattr(oracle, "works_ahead", False) else _Silent()
+        can_help = getattr(oracle, "works_ahead", False) and (
+            self.graph is not None or not getattr(oracle, "asks_policy", False)
+        )
+        return part.bind(self.lab) if can_help else _Silent()
 
     def serve(self) -> None:
         """Does one thing after the other, as long as there are any."""
@@ -456,6 +461,8 @@ class _Helper:
     def _play(self, coming: _Coming) -> None:
         self.coming, lab = coming, self.lab
         lab.forget()
+        if self.graph is not None:
+            self.graph.forget()
         lab.round, lab.scale = coming.round, coming.scale
         case = coming.case or open_case(lab, coming.entry, coming.run)
         judgement, _ = self.panel.test(case, among=self.ahead.among)

@@ -85,8 +85,9 @@ class Oracle(Protocol[CaseT_contra]):
     It may also have `learn(claim)` to make use of what others claim, and needs `restore(case)` where it keeps
     notes: it brings them to where answering about the case left them. One with `is_anytime = True` spends
     `lab.scale` of its usual effort and is asked again in later rounds; others are asked once about a state.
-    One with `works_ahead = True` promises that it keeps no notes, never asks the policy, and does its heavy
-    work in `lab.work`: with several jobs, other threads have copies of it at work on coming cases. It may have
+    One with `works_ahead = True` promises that it keeps no notes and does its heavy work in `lab.work`, or by
+    asking the policy through `lab.graph`, and then it also says `asks_policy = True`: with several jobs, other
+    threads have copies of it at work on coming cases. It may have
     `prepare()`: functions that make what all cases of a round need, by `lab.shared(..., is_fixed=True)`.
     """
 

@@ -244,11 +244,17 @@ def _entries(kind: str) -> dict[str, list[EntryPoint]]:
 
 
 @cache
+def _all_entries() -> dict[str, list[EntryPoint]]:
+    """By kind. Looking through all installed packages takes a while, and they do not change meanwhile."""
+    every = entry_points()
+    # Names of groups have no hyphens.
+    return {kind: list(every.select(group=f"{_OURS}.{kind.replace('-', '_')}")) for kind in KINDS}
+
+
+@cache
 def _installed(kind: str) -> dict[str, list[EntryPoint]]:
-    """Looking through all installed packages takes a while, and they do not change meanwhile."""
-    group = f"misstep.{kind.replace('-', '_')}"  # names of groups have no hyphens
     found: dict[str, list[EntryPoint]] = {}
-    for entry in entry_points(group=group):
+    for entry in _all_entries()[kind]:
         found.setdefault(entry.name, []).append(entry)
     return found
 

@@ -1,6 +1,5 @@
 """Parts from text: names, options, values, and what is said when one of them is wrong."""
 
-import importlib.metadata
 from collections.abc import Iterator
 from dataclasses import FrozenInstanceError, dataclass
 from importlib.metadata import EntryPoint
@@ -29,17 +28,14 @@ class Sample:
 
 @pytest.fixture(autouse=True)
 def sample(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    entries = importlib.metadata.entry_points
-
-    def with_sample(*, group: Any) -> list[Any]:
-        extra = [
-            EntryPoint("sample", "tests.unit.test_plugins:Sample", group),
-            EntryPoint("broken", "tests.unit.test_plugins:Absent", group),
-            EntryPoint("function", "tests.unit.test_plugins:damage", group),
-        ]
-        return [*entries(group=group), *(extra if group == "misstep.search" else [])]
-
-    monkeypatch.setattr(plugins, "entry_points", with_sample)
+    values = {"sample": "Sample", "broken": "Absent", "function": "damage"}
+    extra = [
+        EntryPoint(name, f"tests.unit.test_plugins:{value}", "misstep.search")
+        for name, value in values.items()
+    ]
+    every = plugins._all_entries()
+    with_sample = {**every, "search": [*every["search"], *extra]}
+    monkeypatch.setattr(plugins, "_all_entries", lambda: with_sample)
     plugins._installed.cache_clear()
     yield
     plugins._installed.cache_clear()

@@ -40,6 +40,8 @@ class LookaheadOracle:
     part: Lookahead
     lab: Lab
     is_anytime: ClassVar[bool] = True
+    works_ahead: ClassVar[bool] = True
+    asks_policy: ClassVar[bool] = True
 
     def claims(self, case: Case, /) -> Iterator[Claim[State]]:
         """The cheapest plan found, if it costs less than what is known."""
