@@ -82,7 +82,8 @@ class _Coming:
     place: int
     """In the order of the round."""
     entry: PoolEntry
-    run: Run
+    run: Run | None
+    """None where the helper runs the policy itself."""
     case: Case | None
     """None in the first round: then it is opened when its turn comes."""
     round: int
@@ -141,7 +142,13 @@ class Ahead:
         """Whether there is any place but that of the thread that tests."""
         self._threads: list[threading.Thread] = []
         self._switch_seconds = sys.getswitchinterval()
+        self._graphs = [lab.graph.ahead() for _ in range(jobs)]
         _ = lab.prover  # it is made now: later two threads might make one each
+
+    @property
+    def run_policy(self) -> bool:
+        """Whether helpers run the policy themselves: then they need not wait for runs."""
+        return None not in self._graphs
 
     @property
     def among(self) -> int:
@@ -161,9 +168,12 @@ class Ahead:
         self.expect(cases, size=len(cases), bugs=bugs)
 
     def expect(
-        self, cases: Sequence[Case | tuple[PoolEntry, Run]], *, size: int, bugs: Container[int] = ()
+        self, cases: Sequence[Case | tuple[PoolEntry, Run | None]], *, size: int, bugs: Container[int] = ()
     ) -> None:
-        """These are tested next, in this order, in a round of so many; `bugs` are known to be bugs already."""
+        """These are tested next, in this order, in a round of so many; `bugs` are known to be bugs already.
+
+        A state without its run can be expected only where helpers run the policy.
+        """
         lab = self.lab
         with self._changed:
             self._size = size
@@ -290,9 +300,8 @@ class Ahead:
     def _start(self) -> None:
         self._switch_seconds = sys.getswitchinterval()
         sys.setswitchinterval(min(self._switch_seconds, _SWITCH_SECONDS))
-        for number in range(self.jobs):
-            args = (number, self.lab.graph.ahead())
-            thread = threading.Thread(target=self._serve, args=args, name=f"ahead-{number}", daemon=True)
+        for args in enumerate(self._graphs):
+            thread = threading.Thread(target=self._serve, args=args, name=f"ahead-{args[0]}", daemon=True)
             thread.start()
             self._threads.append(thread)
 
@@ -464,7 +473,12 @@ class _Helper:
         if self.graph is not None:
             self.graph.forget()
         lab.round, lab.scale = coming.round, coming.scale
-        case = coming.case or open_case(lab, coming.entry, coming.run)
+        case = coming.case
+        if case is None:
+            run = coming.run
+            if run is None and not (runs := lab.run([coming.entry.state])):
+                raise _InVain
+            case = open_case(lab, coming.entry, run or runs[0])
         judgement, _ = self.panel.test(case, among=self.ahead.among)
         if judgement.verdict is Verdict.BUG and self.ahead.faults and not coming.is_bug:
             localise(lab, case)

@@ -207,7 +207,10 @@ class TaskSubject:
             self.lab.limits_hit.add(f"fuzz: {self.pool.stopped}")
 
     def _runs(self, batch: list[PoolEntry]) -> Iterator[tuple[PoolEntry, Run]]:
-        at, size = 0, 1
+        at, size, helpers = 0, 1, self.helpers
+        if helpers is not None and helpers.run_policy:
+            helpers.expect([(entry, None) for entry in batch], size=self.size)
+            helpers = None  # they know
         while at < len(batch) and not self.lab.budget.is_over and self._given_up() is None:
             before = self.meter.policy_seconds
             piece = batch[at : at + size]
@@ -215,8 +218,8 @@ class TaskSubject:
             if self._recheck is not None:
                 self._recheck.remember(runs)
             found = list(zip(piece, runs, strict=False))
-            if self.helpers is not None:
-                self.helpers.expect(found, size=self.size)
+            if helpers is not None:
+                helpers.expect(found, size=self.size)
             yield from found
             at += len(piece)
             # Where nobody waits for the end of a limit, the clock decides nothing: same seed, same result.
