@@ -312,8 +312,7 @@ void bind_policy(nb::module_& m) {
             "__init__",
             [](HeuristicPolicyObject* self, nb::object task, const std::string& heuristic) {
                 const TaskObject& core = nb::cast<const TaskObject&>(task);
-                auto policy =
-                    std::make_unique<HeuristicPolicy>(core.space, make_heuristic(core.space, heuristic));
+                auto policy = std::make_unique<HeuristicPolicy>(core.space, heuristic);
                 new (self) HeuristicPolicyObject(std::move(task), core, std::move(policy));
             },
             nb::arg("task"), nb::arg("heuristic"),

@@ -198,7 +198,7 @@ TEST(greedy_descent_takes_the_first_of_the_best_successors) {
         StateSpace space(task);
         WholeSpace whole(space);
         auto heuristic = make_heuristic(space, "ff");
-        HeuristicPolicy policy(space, make_heuristic(space, "ff"));
+        HeuristicPolicy policy(space, "ff");
         std::vector<const Word*> states;
         for (std::size_t s = 0; s < whole.size(); ++s) states.push_back(whole.words(s));
         std::vector<ActionId> chosen(states.size());
