@@ -153,6 +153,8 @@ void bind_fuzz(nb::module_& m) {
                std::uint32_t expansion_budget, std::uint32_t max_steps, int novelty,
                std::uint64_t max_star_expansions, std::uint64_t max_idle_walks, std::uint64_t seed) {
                 GraphObject& g = nb::cast<GraphObject&>(graph);
+                if (g.options.is_ahead)  // a pool refers to states of the graph
+                    throw InputError("a graph that works ahead forgets its states; fuzz on the other one");
                 FuzzerOptions options = make_options(kind, max_walk, state_budget, expansion_budget,
                                                      max_steps, novelty, max_idle_walks, seed);
                 std::unique_ptr<Bias> weights = bias_of(g, bias, options.kind, distance, max_star_expansions);

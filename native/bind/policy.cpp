@@ -146,7 +146,7 @@ nb::object run_all(nb::object self, const BatchObject& starts, std::uint32_t max
         raise_flaky(g, error);
     }
     nb::list result;
-    for (const RunInfo& info : runs) result.append(RunObject{self, info});
+    for (const RunInfo& info : runs) result.append(RunObject{self, info, g.times_forgotten});
     return result;
 }
 
@@ -365,8 +365,17 @@ void bind_policy(nb::module_& m) {
             "again, but counts it all the same. It counts what this one has not asked yet. None for policies "
             "of which there cannot be two.")
         .def(
-            "forget", [](GraphObject& g) { exclusively(g, [&] { g.graph->forget(); }); },
-            "Begins again without any state; runs from before are of no use any more.")
+            "forget",
+            [](GraphObject& g) {
+                if (!g.options.is_ahead)
+                    throw InputError("only a graph made by `ahead` can forget; make a new PolicyGraph instead");
+                exclusively(g, [&] {
+                    g.graph->forget();
+                    ++g.times_forgotten;
+                });
+            },
+            "Begins again without any state, where the graph works ahead; runs from before cannot be read any "
+            "more.")
         .def_prop_ro(
             "limit", [](const GraphObject& g) { return limit_name(g.graph->limit()); },
             nb::sig("def limit(self) -> str | None"),

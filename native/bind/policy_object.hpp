@@ -34,6 +34,7 @@ struct GraphObject {
     PolicyGraphOptions options;
     std::unique_ptr<Policy> adapter;
     std::shared_ptr<AnswerBook> book;  // shared with those that work ahead; null where nobody does
+    std::uint64_t times_forgotten = 0;
     std::unique_ptr<PolicyGraph> graph;
     // One thread at a time; taken without the GIL, because a policy in Python needs it while the graph is at
     // work.
@@ -51,7 +52,13 @@ auto exclusively(const GraphObject& graph, Work&& work) {
 struct RunObject {
     nb::object graph;
     RunInfo info;
-    GraphObject& owner() const { return nb::cast<GraphObject&>(graph); }
+    std::uint64_t times_forgotten;  // of the graph, when the run was made
+    GraphObject& owner() const {
+        GraphObject& g = nb::cast<GraphObject&>(graph);
+        if (g.times_forgotten != times_forgotten)
+            throw InputError("the graph has forgotten the states of this run; read it before `forget`");
+        return g;
+    }
 };
 
 const char* outcome_name(Outcome outcome);

@@ -73,6 +73,7 @@ def are_none_left() -> bool:
     ("task", "policy", "options"),
     [
         (FERRY, "heuristic:hadd", {"pool": 30}),
+        (FERRY, "zoo:ferry", {"pool": 30, "unit_cost": True, "oracle": ("lookahead", "improve/ehc")}),
         (FERRY, "heuristic:blind", {"pool": 20, "gap": True, "seed": 3}),
         (COURIER, "zoo:courier", {"pool": 60, "bias": "detour"}),
         (COURIER, "zoo:courier", {"pool": 20, "interleave": True}),
