@@ -368,13 +368,15 @@ void bind_policy(nb::module_& m) {
             "forget",
             [](GraphObject& g) {
                 if (!g.options.is_ahead)
-                    throw InputError("only a graph made by `ahead` can forget; make a new PolicyGraph instead");
+                    throw InputError(
+                        "only a graph made by `ahead` can forget; make a new PolicyGraph instead");
                 exclusively(g, [&] {
                     g.graph->forget();
                     ++g.times_forgotten;
                 });
             },
-            "Begins again without any state, where the graph works ahead; runs from before cannot be read any "
+            "Begins again without any state, where the graph works ahead; runs from before cannot be read "
+            "any "
             "more.")
         .def_prop_ro(
             "limit", [](const GraphObject& g) { return limit_name(g.graph->limit()); },
