@@ -188,7 +188,7 @@ GraphObject* work_ahead(GraphObject& g) {
         if (policy == nullptr) return nullptr;
         if (g.book == nullptr) {
             g.book = std::make_shared<AnswerBook>(g.core->space.num_words());
-            g.graph->share(*g.book);
+            g.graph->share(g.book.get());
         }
     }
     return new GraphObject(g, std::move(policy));
@@ -251,7 +251,7 @@ GraphObject::GraphObject(const GraphObject& main, std::unique_ptr<Policy> policy
     options.is_ahead = true;
     options.recheck_every = 0;
     graph = std::make_unique<PolicyGraph>(core->space, *adapter, options);
-    graph->share(*book);
+    graph->share(book.get());
 }
 
 const char* outcome_name(Outcome outcome) {
@@ -364,6 +364,15 @@ void bind_policy(nb::module_& m) {
             "A graph for another thread that works ahead of this one: what it asks, this one need not ask "
             "again, but counts it all the same. It counts what this one has not asked yet. None for policies "
             "of which there cannot be two.")
+        .def(
+            "end_ahead",
+            [](GraphObject& g) {
+                exclusively(g, [&] {
+                    g.graph->share(nullptr);
+                    g.book.reset();
+                });
+            },
+            "Nobody works ahead of this graph any more: gives back the memory for what they asked.")
         .def(
             "forget",
             [](GraphObject& g) {

@@ -49,8 +49,8 @@ class PolicyGraph {
     PolicyGraph(const StateSpace& space, Policy& policy, const PolicyGraphOptions& options);
 
     // From now on, what others wrote into the book is not asked again, but counts as asked all the same. The
-    // book must outlive the graph.
-    void share(AnswerBook& book) { book_ = &book; }
+    // book must outlive the graph, or null be given before it ends.
+    void share(AnswerBook* book) { book_ = book; }
     // Begins again without any state, but for what the book says.
     void forget();
 

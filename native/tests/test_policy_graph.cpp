@@ -165,8 +165,8 @@ TEST(a_graph_that_works_ahead_spares_the_other_questions_but_changes_nothing) {
         PolicyGraph graph(space, policy, {.recheck_every = 4});
         PolicyGraph alone(space, alone_policy, {.recheck_every = 4});
         PolicyGraph ahead(space, ahead_policy, {.recheck_every = 0, .is_ahead = true});
-        graph.share(book);
-        ahead.share(book);
+        graph.share(&book);
+        ahead.share(&book);
         for (std::size_t s = 0; s < whole.size(); ++s) {
             if (rng.below(2) == 0) {
                 ahead.forget();

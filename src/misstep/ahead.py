@@ -227,6 +227,8 @@ class Ahead:
         if self._threads:
             sys.setswitchinterval(self._switch_seconds)
         self._threads.clear()
+        self._graphs.clear()
+        self.lab.graph.end_ahead()
 
     def take(self, key: Hashable, make: Callable[[], T], /, *, is_fixed: bool = False) -> T:
         """The result of the work: that of a helper, where one has it or is at it, else it is done now."""

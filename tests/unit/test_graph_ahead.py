@@ -49,6 +49,18 @@ def test_runs_are_the_same(task: misstep.Task) -> None:
     assert graph.policy_calls == 0
 
 
+def test_when_nobody_works_ahead_any_more(task: misstep.Task) -> None:
+    graph = graph_of(task, "zoo:ferry")
+    ahead = graph.ahead()
+    assert ahead is not None
+    expected = ahead.lookahead(task.initial_state)
+    graph.end_ahead()
+    assert graph.lookahead(task.initial_state) == expected
+    assert graph.policy_calls > 0
+    ahead.forget()
+    assert ahead.lookahead(task.initial_state) == expected
+
+
 def test_a_policy_of_somebody_else_has_no_copy(task: misstep.Task) -> None:
     assert PolicyGraph(task, lambda states: [None] * len(states)).ahead() is None
 
