@@ -9,6 +9,7 @@ import pytest
 
 from misstep.campaign.database import NAME, Database
 from misstep.errors import InputError
+from misstep.formats.asnet_policy import read_asnet
 from misstep.formats.sqlite import MAX_VALUE, check_schema, distrust, stored_rows
 from misstep.training.teacher_cache import TeacherCache
 from misstep.training.teachers import Answer
@@ -112,6 +113,16 @@ def test_files_that_are_no_databases_are_named(opened: Callable[[Path], None], t
     (tmp_path / "file").write_text("this is no database, but it is long enough to look at\n" * 20)
     with pytest.raises(InputError, match="file: "):
         opened(tmp_path / "file")
+
+
+@pytest.mark.parametrize("opened", [create, read, try_out, cache, read_asnet])
+def test_words_of_sqlite_that_are_no_text(opened: Callable[[Path], object], tmp_path: Path) -> None:
+    """It quotes the bytes that it cannot make sense of (found by a mutant of a campaign's database)."""
+    path = tmp_path / "file"
+    run(path, _TABLE)
+    path.write_bytes(path.read_bytes().replace(b"some (", b"some \xea"))
+    with pytest.raises(InputError, match="file: "):
+        opened(path)
 
 
 def test_damage_that_shows_late_is_named(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from misstep.campaign.job import CampaignJob
 from misstep.campaign.result import COUNTS, Result
 from misstep.config import Config
 from misstep.errors import InputError
-from misstep.formats.sqlite import check_schema, distrust
+from misstep.formats.sqlite import SQLITE_ERRORS, check_schema, distrust
 from misstep.support.plain import from_plain, read_fields, reading, to_plain
 
 T = TypeVar("T")
@@ -326,7 +326,7 @@ class Database:
         """Around every use of the file: InputError with its name where it is damaged or the disk is full."""
         try:
             yield
-        except sqlite3.DatabaseError as error:
+        except SQLITE_ERRORS as error:
             raise InputError(
                 f"{self.path}: {error}; is it the database of a campaign, and is there room on the disk?"
             ) from None

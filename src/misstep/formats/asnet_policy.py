@@ -16,7 +16,7 @@ import numpy as np
 from misstep.errors import InputError
 from misstep.formats.asnet_model import AsnetModel, Floats, Module, ModuleKey, make_model
 from misstep.formats.safetensors import is_safetensors, read_safetensors, write_safetensors
-from misstep.formats.sqlite import MAX_VALUE, distrust, stored_rows
+from misstep.formats.sqlite import MAX_VALUE, SQLITE_ERRORS, distrust, stored_rows
 
 _FORMAT = "misstep-asnet-1"
 _MAX_FILE = 1_000_000_000
@@ -100,7 +100,7 @@ def _read_sqlite(path: Path) -> AsnetModel:
             return _from_tables(path, connection)
         finally:
             connection.close()
-    except sqlite3.Error as error:
+    except SQLITE_ERRORS as error:
         raise InputError(f"{path}: is a damaged SQLite file or no ASNet policy: {error}") from None
 
 

@@ -9,6 +9,8 @@ from misstep.errors import InputError
 
 MAX_VALUE = 64_000_000
 """Bytes of a text or blob; no value that misstep keeps comes near it."""
+SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+"""What using a damaged file may raise: SQLite's own words may quote bytes of it that are no text."""
 
 
 def distrust(connection: sqlite3.Connection, *, max_value: int = MAX_VALUE) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from misstep import _core
 from misstep.errors import InputError
-from misstep.formats.sqlite import check_schema, distrust
+from misstep.formats.sqlite import SQLITE_ERRORS, check_schema, distrust
 from misstep.support.plain import read_fields
 from misstep.task import Task
 from misstep.training.teachers import Answer
@@ -28,7 +28,7 @@ class TeacherCache:
             self._file.execute("PRAGMA journal_mode = WAL")
             self._file.execute("PRAGMA synchronous = OFF")
             self._file.execute(_TABLE.replace("TABLE", "TABLE IF NOT EXISTS"))
-        except sqlite3.Error as error:
+        except SQLITE_ERRORS as error:
             raise InputError(f"{path}: cannot be used to keep teachers' answers: {error}") from None
 
     def get(self, key: bytes) -> Answer | None:
@@ -49,7 +49,7 @@ class TeacherCache:
         text = json.dumps(asdict(answer))
         try:
             self._file.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (key, text))
-        except sqlite3.Error as error:
+        except SQLITE_ERRORS as error:
             raise InputError(f"{self.path}: a teacher's answer cannot be written: {error}") from None
 
     def close(self) -> None:
