@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -97,3 +98,11 @@ def test_few_unsafe_runs_are_explained() -> None:
     }
     biased = found(row("1-uniform", 2, 2), row("∞-greedy", 5, 5))["biased_beats_uniform"]
     assert biased == {"more": ["b"], "as_many": [], "fewer": []}
+
+
+def test_the_analysis_of_a_run_has_one_limit_for_all_its_states(tmp_path: Path) -> None:
+    plan = replace(SMALL, max_expansions=400)
+    run_experiments(tmp_path, plan, bundled_instances(["follow_car"]))
+    rows = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["faults"]
+    assert max(row["expanded"] for row in rows) == 400
+    assert all(row["unknown"] for row in rows if row["expanded"] == 400)

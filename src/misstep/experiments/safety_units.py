@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,7 @@ from misstep.bundled.models import generate
 from misstep.config import Config
 from misstep.errors import MisstepError
 from misstep.formats.jani import JaniTask
+from misstep.safety.evidence import RefutationLine, StrategyLine
 from misstep.safety.exam import how_it_ended
 from misstep.safety.lab import ModelLab
 from misstep.safety.model import SafetyTask, load_model
@@ -56,7 +58,7 @@ class Plan:
     seed: int = 0
 
     def budget(self) -> Budget:
-        """Of one decision."""
+        """Of one decision, or of the fault analysis of one run."""
         return Budget(seconds=self.max_seconds, expansions=self.max_expansions, memory_mb=self.memory_mb)
 
 
@@ -182,13 +184,9 @@ def _find_faults(unit: Unit, plan: Plan, runs: list[list[list[Any]]]) -> list[Ro
     rows = []
     for index, run in enumerate(runs[: plan.paths]):
         game = unit.instance.game()
+        decider = _Metered(Decider(game, unit.part), plan.max_expansions)
         lab = ModelLab(
-            task=unit.instance.task,
-            game=game,
-            decider=Decider(game, unit.part),
-            radius=unit.bound,
-            max_expansions=plan.max_expansions,
-            max_seconds=plan.max_seconds,
+            task=unit.instance.task, game=game, decider=decider, radius=unit.bound, budget=plan.budget()
         )
         states = [game.add(values) for values in run]
         begin = time.process_time()
@@ -197,6 +195,30 @@ def _find_faults(unit: Unit, plan: Plan, runs: list[list[list[Any]]]) -> list[Ro
         row = {**unit.about, "run": index, "steps": len(run) - 1, **counts}
         rows.append({**row, "expanded": lab.decider.expanded, "seconds": seconds})
     return rows
+
+
+@dataclass(frozen=True)
+class _Metered:
+    """A decider whose decisions share one limit: a run without an end of its states would take it for each."""
+
+    decider: Decider
+    max_expansions: int
+
+    @property
+    def expanded(self) -> int:
+        return self.decider.expanded
+
+    def decide(
+        self, state: int, radius: int | None, /, *, budget: Budget | None = None
+    ) -> tuple[str, str | None, int, float]:
+        left = max(self.max_expansions - self.expanded, 0)
+        return self.decider.decide(state, radius, budget=(budget or Budget()).part(expansions=left))
+
+    def strategy(self, state: int, radius: int | None, /) -> Sequence[StrategyLine]:
+        return self.decider.strategy(state, radius)
+
+    def refutation(self, state: int, radius: int | None, /) -> Sequence[RefutationLine]:
+        return self.decider.refutation(state, radius)
 
 
 def _analyse(lab: ModelLab, run: list[int]) -> dict[str, Any]:
