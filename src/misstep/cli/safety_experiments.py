@@ -41,7 +41,8 @@ def experiments(
         ),
     ] = 2.0,
     max_expansions: Annotated[
-        int, Parameter(validator=Count, help="The most states that one decision may expand; the same for a run.")
+        int,
+        Parameter(validator=Count, help="The most states that one decision may expand; the same for a run."),
     ] = 200_000,
     memory_mb: Annotated[int, Parameter(validator=Count, help="Memory limit of one decision, in MB.")] = 4000,
     jobs: Annotated[
