@@ -178,6 +178,18 @@ def test_environments_offer_safe_actions(task: SafetyTask) -> None:
         assert (careful.action_masks() == narrow["action_mask"]).all()
         fewer += int(narrow["action_mask"].sum() < wide["action_mask"].sum())
     assert fewer > 0
+    assert "is_safe" not in wide
+    ends = {careful_episode(careful, seed) for seed in range(60)}
+    assert ends == {(True, False), (False, True)}  # a start state is safe, or lost: this model forgives nothing
+
+
+def careful_episode(environment: Any, seed: int) -> tuple[bool, bool]:
+    """Whether the start state is safe, and the end unsafe, with the last action of each mask."""
+    _, info = environment.reset(seed=seed)
+    starts_safe, over, cut = info["is_safe"], False, False
+    while not over and not cut:
+        _, _, over, cut, info = environment.step(int(np.flatnonzero(info["action_mask"])[-1]))
+    return starts_safe, info["is_unsafe"]
 
 
 def test_retraining_removes_faults_and_keeps_the_goal(task: SafetyTask) -> None:

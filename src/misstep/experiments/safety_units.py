@@ -18,7 +18,7 @@ from misstep.errors import MisstepError
 from misstep.formats.jani import JaniTask
 from misstep.safety.evidence import RefutationLine, StrategyLine
 from misstep.safety.exam import how_it_ended
-from misstep.safety.lab import ModelLab
+from misstep.safety.lab import KnownLine, ModelLab
 from misstep.safety.model import SafetyTask, load_model
 from misstep.safety.policy import load_policy
 from misstep.support.plain import reading
@@ -214,11 +214,15 @@ class _Metered:
         left = max(self.max_expansions - self.expanded, 0)
         return self.decider.decide(state, radius, budget=(budget or Budget()).part(expansions=left))
 
-    def strategy(self, state: int, radius: int | None, /) -> Sequence[StrategyLine]:
-        return self.decider.strategy(state, radius)
+    def strategy(
+        self, state: int, radius: int | None, /, known: KnownLine | None = None
+    ) -> Sequence[StrategyLine]:
+        return self.decider.strategy(state, radius, known)
 
-    def refutation(self, state: int, radius: int | None, /) -> Sequence[RefutationLine]:
-        return self.decider.refutation(state, radius)
+    def refutation(
+        self, state: int, radius: int | None, /, known: KnownLine | None = None
+    ) -> Sequence[RefutationLine]:
+        return self.decider.refutation(state, radius, known)
 
 
 def _analyse(lab: ModelLab, run: list[int]) -> dict[str, Any]:
