@@ -35,7 +35,7 @@ from misstep.training.repair import Repair, RepairSettings
 from misstep.training.simulator import Rewards
 
 ZOO = Path(__file__).parents[1] / "src" / "misstep" / "bundled" / "safety_zoo"
-RUNS, FUZZED, MAX_STEPS, EXPANSIONS, ROUNDS = 300, 500, 300, 50_000, 40
+RUNS, FUZZED, MAX_STEPS, EXPANSIONS = 300, 500, 300, 50_000
 ENOUGH, COMPETENT = 20, 0.75
 CONTROL = ("bouncing_ball", "follow_car", "cart_pole", "inverted_pendulum")
 """Retraining looks at all states that can be reached, and of these there is no end."""
@@ -66,6 +66,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "beluga_large": {**HASTY, "steps": 20_000, "discount": 0.9, "checkpoint_every": 1000},
 }
 """Where the usual settings do not do."""
+ROUNDS = {"blocksworld_large": (80, 2)}
+"""How many rounds of retraining, and how many epochs in each, where 40 rounds of 6 leave out what is between."""
 
 
 def load(name: str) -> SafetyTask:
@@ -132,7 +134,7 @@ def main(names: list[str], seeds: int, out: Path, *, again: bool, steps: int | N
             consider(network)
             print(f"{name}, seed {seed}: {best}", flush=True)
             if name not in CONTROL:
-                refine(task, network, consider, seed)
+                refine(task, network, consider, seed, *ROUNDS.get(name, (40, 6)))
                 print(f"{name}, seed {seed}, retrained: {best}", flush=True)
 
 
@@ -157,12 +159,19 @@ def bundled(name: str) -> Network:
     return read_nnet(interface.file), list(interface.inputs), list(interface.outputs)
 
 
-def refine(task: SafetyTask, network: Network, consider: Callable[[Network], None], seed: int) -> None:
+def refine(
+    task: SafetyTask,
+    network: Network,
+    consider: Callable[[Network], None],
+    seed: int,
+    rounds: int,
+    epochs: int,
+) -> None:
     """Many short rounds, so that there are policies in between that are good and not safe."""
     with tempfile.TemporaryDirectory() as folder:
         draft = Path(folder) / "draft.jani2nnet"
         save(draft, *network)
-        settings = RepairSettings(rounds=ROUNDS, epochs=6, learning_rate=2e-3, exam_runs=RUNS, seed=seed)
+        settings = RepairSettings(rounds=rounds, epochs=epochs, learning_rate=2e-3, exam_runs=RUNS, seed=seed)
         repair = Repair(task, draft, settings)
 
         def latest() -> Network:
@@ -177,6 +186,8 @@ if __name__ == "__main__":
     parser.add_argument("--seeds", type=int, default=2, help="trainings of each benchmark")
     parser.add_argument("--again", action="store_true", help="retrain the bundled networks, no Q-learning")
     parser.add_argument("--steps", type=int, help="of Q-learning; fewer leave more to the retraining")
-    parser.add_argument("--out", type=Path, default=ZOO, help="where the files go; by default the bundled ones")
+    parser.add_argument(
+        "--out", type=Path, default=ZOO, help="where the files go; by default the bundled ones"
+    )
     given = parser.parse_args()
     main(given.names, given.seeds, given.out, again=given.again, steps=given.steps)

@@ -69,6 +69,15 @@ def test_a_model_of_ones_own(tmp_path: Path) -> None:
     found = run_experiments(tmp_path / "out", SMALL, [Instance("mine", config)])
     same = run_experiments(tmp_path / "same", SMALL, bundled_instances(["two_way_line"]))
     assert found["unsafe_runs"] == same["unsafe_runs"]
+    policy = tmp_path / "mine.jani2nnet"
+    policy.write_text(zoo_file("two_way_line").read_text(encoding="utf-8"), encoding="utf-8")
+    network = tmp_path / "two_way_line.nnet"
+    network.write_bytes(zoo_file("two_way_line").with_name("two_way_line.nnet").read_bytes())
+    mine = Instance("mine", config.replace(policy=f"nnet:{policy}"))
+    run_experiments(tmp_path / "own", SMALL, [mine])
+    network.write_text("// changed\n" + network.read_text(encoding="utf-8"), encoding="utf-8")
+    with pytest.raises(InputError, match="another plan"):
+        run_experiments(tmp_path / "own", SMALL, [mine])
     broken = Instance("broken", config.replace(policy="zoo:beluga"))
     failed = run_experiments(tmp_path / "broken", SMALL, [broken])["failed"]
     assert len(failed) == len(FUZZERS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 import time
@@ -20,7 +21,7 @@ from misstep.safety.evidence import RefutationLine, StrategyLine
 from misstep.safety.exam import how_it_ended
 from misstep.safety.lab import KnownLine, ModelLab
 from misstep.safety.model import SafetyTask, load_model
-from misstep.safety.policy import load_policy
+from misstep.safety.policy import load_policy, policy_part
 from misstep.support.plain import reading
 
 Row = dict[str, Any]
@@ -86,6 +87,16 @@ class Instance:
         if self.config is not None:
             return load_policy(self.config.policy, self.task, filter=self.config.filter)
         return load_policy(f"zoo:{self.name}", self.task)
+
+    @property
+    def digest(self) -> str:
+        """Of the model and of the files of the policy."""
+        spec = f"zoo:{self.name}" if self.config is None else self.config.policy
+        model = Instance(
+            self.name, self.config
+        ).task.files.model  # not its own: models do not go to processes
+        parts = [model.encode(), *(file.read_bytes() for file in policy_part(spec).files)]
+        return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
 
     def game(self) -> JaniGame:
         """A fresh game, so that no algorithm profits from another's expansions."""
@@ -242,5 +253,8 @@ def _analyse(lab: ModelLab, run: list[int]) -> dict[str, Any]:
 
 def plan_digest(plan: Plan, instances: list[Instance]) -> Row:
     """What must be the same for results to be continued."""
-    named = {i.name: "" if i.config is None else i.config.absolute().to_toml() for i in instances}
-    return {"plan": asdict(plan), "instances": named}
+    asked = {i.name: "" if i.config is None else i.config.absolute().to_toml() for i in instances}
+    return {
+        "plan": asdict(plan),
+        "instances": {i.name: {"config": asked[i.name], "sha256": i.digest} for i in instances},
+    }
