@@ -156,12 +156,14 @@ class ModelLab(Knowledge[ModelState]):
         """What the decider says of a state, with the lines of its proof that are new."""
         s, verdict = state.number, self.verdict(state.number)
         if verdict == "safe":
-            known = self.book.knows_choice
-            strategy = () if self.book.is_safe(s) else self.decider.strategy(s, self.radius, known)
+            book = self.book
+            strategy = () if book.is_safe(s) else self.decider.strategy(s, self.radius, book.knows_choice)
             return Claim(state, SAFE, Strategy(tuple(strategy)), self.name)
         if verdict == "unsafe":
-            known = self.book.knows_answers
-            refutation = () if self.book.is_lost(s) else self.decider.refutation(s, self.radius, known)
+            book = self.book
+            refutation = (
+                () if book.is_lost(s) else self.decider.refutation(s, self.radius, book.knows_answers)
+            )
             return Claim(state, NEVER, Refutation(tuple(refutation)), self.name)
         return None
 
