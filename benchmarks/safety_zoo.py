@@ -3,9 +3,9 @@
 `python benchmarks/safety_zoo.py [--seeds N] [NAME ...]` writes into src/misstep/bundled/safety_zoo; half a
 minute of CPU time a seed, two minutes for the large ones.
 Q-learning comes first, then rounds of retraining on faults (`misstep.training.repair`), which make small
-networks competent much sooner. Where all checkpoints are too safe or too weak, slightly blurred copies of the
-last one are tried, too. Policies are compared by their runs from start states that are not lost already: what
-reaches an unsafe state from there is the policy's fault.
+networks competent much sooner. Policies are compared by their runs from start states that are not lost already:
+what reaches an unsafe state from there is the policy's fault. All random choices come from the seeds: the same command
+on the same machine gives the same files (`--out DIR` twice, then `diff -r`).
 
 The bundled files were made with `--seeds 2` (blocksworld, beluga, two_way_line_det, transport) and `--seeds 1` (the
 others); those of one_way_line, one_way_line_park, one_way_line_large, two_way_line, two_way_line_park and

@@ -181,7 +181,10 @@ def test_environments_offer_safe_actions(task: SafetyTask) -> None:
     assert fewer > 0
     assert "is_safe" not in wide
     ends = {careful_episode(careful, seed) for seed in range(60)}
-    assert ends == {(True, False), (False, True)}  # a start state is safe, or lost: this model forgives nothing
+    assert ends == {
+        (True, False),
+        (False, True),
+    }  # a start state is safe, or lost: this model forgives nothing
 
 
 def careful_episode(environment: Any, seed: int) -> tuple[bool, bool]:
