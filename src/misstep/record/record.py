@@ -310,7 +310,9 @@ class Record:
         text = self.store.read(file)
         if text is None:
             known = some_of([known.removesuffix(".json") for known in self.store.names(BUGS)])
-            raise InputError(f"{self.where}: there is no bug {name}; there are: {known}")
+            is_cleared = any(line.get("id") == name for line in self.store.lines(CLEARED))
+            why = f"no bug {name}" + (f" ({name} was cleared: {CLEARED} has the proof)" if is_cleared else "")
+            raise InputError(f"{self.where}: there is {why}; there are: {known}")
         return read_object(text, f"{self.where}/{file}")
 
     def discard(self) -> None:
