@@ -1,8 +1,8 @@
 """Limits that hold, and speed, on models with millions of states.
 
 `python -m benchmarks.safety_limits`. Every decider gets 2 seconds for questions of which it can hardly answer
-the first and the last in that time: it must end within 3 s. Then 1,000 runs on the largest bundled benchmark: within 10 s. A busy
-machine makes the wall clock slower; CPU seconds are shown beside it.
+the first and the last in that time: it must end within 3 s. Then 1,000 runs on the largest bundled benchmark:
+within 10 s. A busy machine makes the wall clock slower; CPU seconds are shown beside it.
 """
 
 from __future__ import annotations
