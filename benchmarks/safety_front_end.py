@@ -20,12 +20,12 @@ from misstep.bundled.models import generate
 
 TARGET_RATIO, TARGET_MEMORY, REPEATS = 3.0, 0.5, 2
 MODELS: dict[str, tuple[str, dict[str, Any]]] = {
-    "two_way_line, 177,000 states": ("two_way_line", {"length": 15, "packages": 7}),
-    "two_way_line, 1.7 million": ("two_way_line", {"length": 20, "packages": 8, "max_speed": 3}),
-    "one_way_line, 1 million": ("one_way_line", {"length": 30, "packages": 7, "max_speed": 5}),
-    "npuzzle, 171,000": ("npuzzle", {"rows": 3, "columns": 3}),
-    "blocksworld, 164,000": ("blocksworld", {"blocks": 6, "budget": 20}),
-    "beluga, 216,000": ("beluga", {"racks": 4, "capacity": 6, "arrivals": 30}),
+    "two_way_line": ("two_way_line", {"length": 15, "packages": 7}),
+    "two_way_line_large": ("two_way_line_large", {}),
+    "one_way_line_large": ("one_way_line_large", {}),
+    "npuzzle": ("npuzzle", {"rows": 3, "columns": 3}),
+    "blocksworld": ("blocksworld", {"blocks": 6, "budget": 20}),
+    "beluga": ("beluga", {"racks": 4, "capacity": 6, "arrivals": 30}),
 }
 
 
@@ -80,7 +80,7 @@ def best(which: str, path: Path) -> dict[str, float] | None:
 
 def main(names: list[str]) -> None:
     for title, (name, parameters) in MODELS.items():
-        if names and name not in names:
+        if names and title not in names:
             continue
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "model.jani"

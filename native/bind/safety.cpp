@@ -1,4 +1,5 @@
 // Games and deciders for Python.
+#include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -237,29 +238,29 @@ void bind_safety(nb::module_& m) {
             "The least r <= most for which the state is r-safe.")
         .def(
             "strategy",
-            [](PyDecider& d, StateId s, Radius radius) {
+            [](PyDecider& d, StateId s, Radius radius, const Known& known) {
                 d.check(s);
                 std::vector<std::tuple<StateId, std::uint32_t, std::optional<std::uint32_t>>> result;
                 const std::uint32_t r = native_radius(radius);
-                for (const StrategyStep& step : d.decider_->strategy(s, r)) {
+                for (const StrategyStep& step : d.decider_->strategy(s, r, known)) {
                     std::optional<std::uint32_t> label;
                     if (step.move != infinite) label = d.decider_->moves(step.state, r)[step.move].label;
                     result.emplace_back(step.state, step.value, label);
                 }
                 return result;
             },
-            "state"_a, "radius"_a.none(),
+            "state"_a, "radius"_a.none(), "known"_a.none() = nb::none(),
             "[(state, deviations ahead, label or None at a leaf)], the queried state first; empty unless "
-            "safe.")
+            "safe. Lines for whose state and deviations `known` is true are left out.")
         .def(
             "refutation",
-            [](PyDecider& d, StateId s, Radius radius) {
+            [](PyDecider& d, StateId s, Radius radius, const Known& known) {
                 d.check(s);
                 std::vector<
                     std::tuple<StateId, std::uint32_t, std::vector<std::pair<std::uint32_t, StateId>>>>
                     result;
                 const std::uint32_t r = native_radius(radius);
-                for (const RefutationStep& step : d.decider_->refutation(s, r)) {
+                for (const RefutationStep& step : d.decider_->refutation(s, r, known)) {
                     std::vector<std::pair<std::uint32_t, StateId>> answers;
                     Moves moves = d.decider_->moves(step.state, r);
                     for (auto [move, t] : step.answers) answers.emplace_back(moves[move].label, t);
@@ -267,9 +268,9 @@ void bind_safety(nb::module_& m) {
                 }
                 return result;
             },
-            "state"_a, "radius"_a.none(),
+            "state"_a, "radius"_a.none(), "known"_a.none() = nb::none(),
             "[(state, budget, [(label, losing outcome)])], each line resting on earlier ones; empty unless "
-            "unsafe.");
+            "unsafe. Lines for whose state and budget `known` is true are left out.");
     bind_fuzzer(m);
     bind_goal_plan(m);
 }

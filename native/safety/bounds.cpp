@@ -38,7 +38,7 @@ std::uint32_t Bounds::first_raise(StateId s, std::uint32_t value) const {
     return found;
 }
 
-std::vector<StrategyStep> Bounds::strategy(Game& game, StateId start) const {
+std::vector<StrategyStep> Bounds::strategy(Game& game, StateId start, const Known& known) const {
     std::vector<StrategyStep> steps;
     std::unordered_set<StateId> seen{start};
     std::vector<StateId> open{start};
@@ -52,12 +52,13 @@ std::vector<StrategyStep> Bounds::strategy(Game& game, StateId start) const {
         steps.push_back({s, upper_[s], move_[s]});
         if (move_[s] == infinite) continue;
         for (StateId t : moves(game, s)[move_[s]].outcomes)
-            if (seen.insert(t).second) open.push_back(t);
+            if (seen.insert(t).second && !(known && known(t, upper_[t]))) open.push_back(t);
     }
     return steps;
 }
 
-std::vector<RefutationStep> Bounds::refutation(Game& game, StateId start, std::uint32_t budget) const {
+std::vector<RefutationStep> Bounds::refutation(Game& game, StateId start, std::uint32_t budget,
+                                               const Known& known) const {
     std::map<std::pair<std::uint32_t, std::uint32_t>, RefutationStep> steps;  // by log index, then budget
     if (game.leaf(start) == Leaf::unsafe) return {};
     std::vector<std::pair<StateId, std::uint32_t>> open{{start, counts_ ? budget : 0}};
@@ -85,7 +86,7 @@ std::vector<RefutationStep> Bounds::refutation(Game& game, StateId start, std::u
                 if (at < when && at < best) best = at, answer = t;
             }
             place->second.answers.emplace_back(i, answer);
-            if (!is_leaf) open.emplace_back(answer, left);
+            if (!is_leaf && !(known && known(answer, left))) open.emplace_back(answer, left);
         }
     }
     std::vector<RefutationStep> result;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "safety/game.hpp"
@@ -23,6 +24,10 @@ struct RefutationStep {
     std::uint32_t budget;
     std::vector<std::pair<std::uint32_t, StateId>> answers;  // move index, losing outcome
 };
+
+// Whether the line of a state, with its value or budget, is known to the one who asks: it is left out, and so
+// is what only it rests on. Empty where nothing is known.
+using Known = std::function<bool(StateId, std::uint32_t)>;
 
 // Costs are 1 per deviation, or 0 for all moves where the radius is infinite; J* is `infinite` in a state
 // that is not safe at any price. Lower bounds only grow and every growth is logged, so that a refutation can
@@ -51,8 +56,9 @@ class Bounds {
     void settle_leaf(StateId s) { settle(s, 0, infinite); }
     void lose_leaf(StateId s) { lower_[s] = infinite; }
 
-    std::vector<StrategyStep> strategy(Game& game, StateId start) const;
-    std::vector<RefutationStep> refutation(Game& game, StateId start, std::uint32_t budget) const;
+    std::vector<StrategyStep> strategy(Game& game, StateId start, const Known& known) const;
+    std::vector<RefutationStep> refutation(Game& game, StateId start, std::uint32_t budget,
+                                           const Known& known) const;
 
   private:
     struct Raise {

@@ -42,11 +42,11 @@ std::optional<std::uint32_t> Decider::minimal_radius(StateId s, std::uint32_t mo
     return std::nullopt;
 }
 
-std::vector<StrategyStep> Decider::strategy(StateId s, std::uint32_t radius) {
+std::vector<StrategyStep> Decider::strategy(StateId s, std::uint32_t radius, const Known& known) {
     Bounds& b = bounds(radius);
     meet(s, b);
     if (b.upper(s) >= b.cap(radius)) return {};
-    return b.strategy(game_, s);
+    return b.strategy(game_, s, known);
 }
 
 bool Decider::refuted(StateId s, std::uint32_t radius) {
@@ -55,9 +55,9 @@ bool Decider::refuted(StateId s, std::uint32_t radius) {
     return b.lower(s) >= b.cap(radius);
 }
 
-std::vector<RefutationStep> Decider::refutation(StateId s, std::uint32_t radius) {
+std::vector<RefutationStep> Decider::refutation(StateId s, std::uint32_t radius, const Known& known) {
     if (!refuted(s, radius)) return {};
-    return bounds(radius).refutation(game_, s, radius);
+    return bounds(radius).refutation(game_, s, radius, known);
 }
 
 Moves Decider::expand(StateId s, Bounds& bounds) {

@@ -32,8 +32,8 @@ class Decider {
     std::optional<std::uint32_t> minimal_radius(StateId s, std::uint32_t most, const Budget& budget);
     // Evidence for the latest answer on s with this radius; empty unless it was safe, or unsafe,
     // respectively.
-    std::vector<StrategyStep> strategy(StateId s, std::uint32_t radius);
-    std::vector<RefutationStep> refutation(StateId s, std::uint32_t radius);
+    std::vector<StrategyStep> strategy(StateId s, std::uint32_t radius, const Known& known = {});
+    std::vector<RefutationStep> refutation(StateId s, std::uint32_t radius, const Known& known = {});
     bool refuted(StateId s, std::uint32_t radius);
     // The moves that the indices in such evidence are about.
     Moves moves(StateId s, std::uint32_t radius) { return bounds(radius).moves(game_, s); }

@@ -217,13 +217,15 @@ class Level final : public Decider {
         }
     }
 
+    // Only moves that cost as much as this one lead to the same nodes.
     void sort_shared(const Node& node, const Move& move) {
         sorted_.clear();
         Moves moves = bounds_->moves(game_, node.state);
+        const std::uint32_t cost = bounds_->cost(move);
         for (StateId t : move.outcomes) {
             std::uint32_t count = 0;
             for (std::uint32_t i = 0; i < moves.size(); ++i) {
-                if (bounds_->cost(moves[i]) > node.left) continue;
+                if (bounds_->cost(moves[i]) != cost) continue;
                 auto outcomes = moves[i].outcomes;
                 count += std::binary_search(outcomes.begin(), outcomes.end(), t);
             }

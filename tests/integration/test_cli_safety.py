@@ -218,6 +218,7 @@ def test_decide_with_radius(line: Path, tmp_path: Path) -> None:
         (("--decider", "guess"), "unknown decider"),
         (("--policy", "zoo:nobody"), "no bundled policy"),
         (("--constant", "N"), "NAME=VALUE"),
+        (("length=-3",), "the command does not take 'length=-3'"),
         (("--unsafe", "nothing"), "neither the name of a property"),
     ],
 )

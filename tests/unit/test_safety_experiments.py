@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,15 @@ def test_a_model_of_ones_own(tmp_path: Path) -> None:
     found = run_experiments(tmp_path / "out", SMALL, [Instance("mine", config)])
     same = run_experiments(tmp_path / "same", SMALL, bundled_instances(["two_way_line"]))
     assert found["unsafe_runs"] == same["unsafe_runs"]
+    policy = tmp_path / "mine.jani2nnet"
+    policy.write_text(zoo_file("two_way_line").read_text(encoding="utf-8"), encoding="utf-8")
+    network = tmp_path / "two_way_line.nnet"
+    network.write_bytes(zoo_file("two_way_line").with_name("two_way_line.nnet").read_bytes())
+    mine = Instance("mine", config.replace(policy=f"nnet:{policy}"))
+    run_experiments(tmp_path / "own", SMALL, [mine])
+    network.write_text("// changed\n" + network.read_text(encoding="utf-8"), encoding="utf-8")
+    with pytest.raises(InputError, match="another plan"):
+        run_experiments(tmp_path / "own", SMALL, [mine])
     broken = Instance("broken", config.replace(policy="zoo:beluga"))
     failed = run_experiments(tmp_path / "broken", SMALL, [broken])["failed"]
     assert len(failed) == len(FUZZERS)
@@ -97,3 +107,11 @@ def test_few_unsafe_runs_are_explained() -> None:
     }
     biased = found(row("1-uniform", 2, 2), row("∞-greedy", 5, 5))["biased_beats_uniform"]
     assert biased == {"more": ["b"], "as_many": [], "fewer": []}
+
+
+def test_the_analysis_of_a_run_has_one_limit_for_all_its_states(tmp_path: Path) -> None:
+    plan = replace(SMALL, max_expansions=400)
+    run_experiments(tmp_path, plan, bundled_instances(["follow_car"]))
+    rows = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["faults"]
+    assert max(row["expanded"] for row in rows) == 400
+    assert all(row["unknown"] for row in rows if row["expanded"] == 400)

@@ -153,12 +153,27 @@ def test_a_property_file_goes_before_the_model(name: str | None, tmp_path: Path)
         ([], r"\$: expected an object"),
         ({"properties": {}}, r"\$\.properties: expected a list"),
         ({"properties": [3]}, r"\$\.properties\[0\]: expected an object"),
+        ({"op": "state-condition", "exp": True}, r"\$\.properties: there is none"),
+        (
+            {"properties": [{"name": "bad", "expression": {"op": "F", "exp": True}}]},
+            "none .* is a policy test",
+        ),
     ],
 )
 def test_bad_property_files_say_where(document: Any, message: str, tmp_path: Path) -> None:
     model, extra = save(tmp_path / "model.jani", twice()), save(tmp_path / "p.jani", document)
     with pytest.raises(InputError, match=r"p\.jani: " + message):
         read_task(model, properties=extra)
+
+
+def test_plain_properties_of_a_file_are_taken_by_name_beside_a_policy_test(tmp_path: Path) -> None:
+    model = save(tmp_path / "model.jani", twice())
+    extra = save(tmp_path / "p.jani", {"properties": [{"name": "bad", "expression": {"op": "F", "exp": 7}}]})
+    assert read_task(model, properties=extra, unsafe="bad").unsafe == 7
+    assert read_task(model, properties=extra, name="bad").unsafe == 7
+    alone = save(tmp_path / "alone.jani", {**twice(), "properties": []})
+    with pytest.raises(InputError, match="choose a property with --unsafe; known are 'bad'"):
+        read_task(alone, properties=extra)
 
 
 def test_only_what_some_run_can_reach_is_taken_for_the_goal(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -18,8 +18,8 @@ from misstep.lab import UnsoundClaim
 from misstep.reference.evidence import Evidence
 from misstep.reference.safety import check
 from misstep.safety.certificate import make_certificate
-from misstep.safety.evidence import Strategy
-from misstep.safety.lab import SAFE, ModelLab
+from misstep.safety.evidence import Refutation, RefutationLine, Strategy, StrategyLine
+from misstep.safety.lab import SAFE, KnownLine, ModelLab
 from misstep.safety.model import SafetyTask
 from misstep.safety.policy import function_policy
 
@@ -79,6 +79,16 @@ def test_limits_make_possible_faults() -> None:
     assert lab.claim(lab.state(run[0])) is None
 
 
+def lines_of(claim: Claim[Any]) -> Sequence[StrategyLine | RefutationLine]:
+    assert isinstance(claim.evidence, Strategy | Refutation)
+    return claim.evidence.lines
+
+
+def is_known(lab: ModelLab, line: StrategyLine | RefutationLine) -> bool:
+    knows = lab.book.knows_answers if isinstance(line[2], list) else lab.book.knows_choice
+    return knows(line[0], line[1])
+
+
 @pytest.mark.parametrize("radius", [None, 0, 2])
 @pytest.mark.parametrize("algorithm", ["level", "tarjan", "lao", "policy-iteration"])
 def test_claims_are_certified(radius: int | None, algorithm: str) -> None:
@@ -89,6 +99,7 @@ def test_claims_are_certified(radius: int | None, algorithm: str) -> None:
     for s in reversed(unsafe_run(lab)[:-1]):
         claim = lab.claim(lab.state(s))
         assert claim is not None
+        assert not any(is_known(lab, line) for line in lines_of(claim))  # nothing is brought twice
         assert lab.enter(claim)
         if (block := lab.book.block()) is not None:
             lines.append(block)
@@ -113,11 +124,11 @@ class Liar:
     def decide(self, s: int, radius: int | None, *, budget: Any = None) -> tuple[str, str | None, int, float]:
         return self._honest.decide(s, radius)
 
-    def strategy(self, s: int, radius: int | None) -> list[Any]:
-        return self._change(self._honest.strategy(s, radius))
+    def strategy(self, s: int, radius: int | None, known: KnownLine | None = None) -> list[Any]:
+        return self._change(self._honest.strategy(s, radius, known))
 
-    def refutation(self, s: int, radius: int | None) -> list[Any]:
-        return self._change(self._honest.refutation(s, radius))
+    def refutation(self, s: int, radius: int | None, known: KnownLine | None = None) -> list[Any]:
+        return self._change(self._honest.refutation(s, radius, known))
 
 
 @pytest.mark.parametrize(

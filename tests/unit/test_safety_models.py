@@ -11,7 +11,7 @@ from misstep._core import Decider, JaniModel
 from misstep.bundled.models import BUNDLED, INSTANCES, generate
 from misstep.errors import InputError
 from misstep.formats.jani import JaniTask
-from misstep.safety.model import SafetyTask
+from misstep.safety.model import SafetyTask, parse_constants
 from misstep.safety.policy import load_policy, zoo_file
 
 
@@ -51,6 +51,20 @@ def make(name: str, **parameters: Any) -> SafetyTask:
     test = document["properties"][0]["expression"]
     goal = test.get("objective", {}).get("goal")
     return SafetyTask(JaniTask(json.dumps(document), name, test["reach"], goal, test.get("start"), None))
+
+
+def test_sizes_with_names_take_parameters() -> None:
+    assert generate("two_way_line_large", length=5) == generate(
+        "two_way_line", length=5, packages=8, max_speed=3
+    )
+    with pytest.raises(InputError, match="'length' is -3"):
+        generate("two_way_line_large", length=-3)
+
+
+def test_a_constant_is_given_once() -> None:
+    assert parse_constants(["a=3", "b=true"]) == {"a": 3, "b": True}
+    with pytest.raises(InputError, match="--parameter 'a=4': 'a' was given a value before"):
+        parse_constants(["a=3", "a=4"], option="--parameter")
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,8 @@ def test_shields_go_through_files(task: SafetyTask, model: Path, tmp_path: Path)
     shielded = misstep.test(model, f"shield:{file}", runs=60).as_json()
     assert bare["bugs"] > 0
     assert shielded["bugs"] == shielded["faults"] == 0
-    assert misstep.test(model, "shield:zoo:two_way_line", runs=60).as_json()["bugs"] == 0
+    by_name = misstep.test(model, "shield:zoo:two_way_line", runs=60).as_json()
+    assert (by_name["bugs"], by_name["outcomes"]) == (0, shielded["outcomes"])
     other = SafetyTask.load(_other(tmp_path))
     with pytest.raises(InputError, match="another model"):
         read_shield(file, other)
@@ -178,6 +179,21 @@ def test_environments_offer_safe_actions(task: SafetyTask) -> None:
         assert (careful.action_masks() == narrow["action_mask"]).all()
         fewer += int(narrow["action_mask"].sum() < wide["action_mask"].sum())
     assert fewer > 0
+    assert "is_safe" not in wide
+    ends = {careful_episode(careful, seed) for seed in range(60)}
+    assert ends == {
+        (True, False),
+        (False, True),
+    }  # a start state is safe, or lost: this model forgives nothing
+
+
+def careful_episode(environment: Any, seed: int) -> tuple[bool, bool]:
+    """Whether the start state is safe, and the end unsafe, with the last action of each mask."""
+    _, info = environment.reset(seed=seed)
+    starts_safe, over, cut = info["is_safe"], False, False
+    while not over and not cut:
+        _, _, over, cut, info = environment.step(int(np.flatnonzero(info["action_mask"])[-1]))
+    return starts_safe, info["is_unsafe"]
 
 
 def test_retraining_removes_faults_and_keeps_the_goal(task: SafetyTask) -> None:

@@ -144,7 +144,15 @@ def test_what_is_written_reads_back(tmp_path: Path) -> None:
     assert list(again.events())[2] == judged(3, Verdict.BUG)
     assert again.config() == Config(policy="x:y")
     assert again.bugs() == {"3": {"id": "3"}} and again.store.lines(CLEARED) == [{"id": "0"}]
-    with pytest.raises(InputError, match="there is no bug 4; there are: 3"):
+    with pytest.raises(InputError, match=r"there is no bug 4; there are: 3$"):
+        again.bug_named("4")
+    with pytest.raises(
+        InputError, match=r"there is no bug 0 \(0 was cleared: cleared.jsonl has the proof\); "
+    ):
+        again.bug_named("0")
+    for case in range(10, 22):
+        record.write_down(judged(case, Verdict.BUG), {"id": str(case)}, [])
+    with pytest.raises(InputError, match=r"there are: 3, 10, .*, 18 and 3 more$"):
         again.bug_named("4")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from cyclopts import App, CycloptsError, Group
+from cyclopts import App, CycloptsError, Group, UnusedCliTokensError
 
 from misstep import __version__
 from misstep.cli.exit_codes import ExitCode
@@ -50,7 +50,7 @@ def run(arguments: Sequence[str]) -> int:
         except OSError as error:
             raise (error if isinstance(error, BrokenPipeError) else cannot_write(error)) from None
     except CycloptsError as error:
-        _complain(f"{error}\nSee `misstep --help`, or `misstep COMMAND --help` for one command.")
+        _complain(f"{_usage(error)}\nSee `misstep --help`, or `misstep COMMAND --help` for one command.")
         return ExitCode.USAGE
     except LimitReached as error:
         return _limit(arguments, error.limit, str(error))
@@ -68,6 +68,12 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:
         return _internal_error(error)
     return int(result or 0)
+
+
+def _usage(error: CycloptsError) -> str:
+    """What is wrong with the command line; Cyclopts calls what is left over unused tokens."""
+    left = error.unused_tokens if isinstance(error, UnusedCliTokensError) else None
+    return f"the command does not take {', '.join(map(repr, left))}" if left else str(error)
 
 
 def _limit(arguments: Sequence[str], limit: str, message: str) -> int:

@@ -35,10 +35,14 @@ def experiments(
     max_steps: Annotated[int, Parameter(validator=Count, help="The most steps of a run.")] = 300,
     seconds: Annotated[
         float,
-        Parameter(validator=Number(gt=0, lt=MAX_SECONDS), help="Time limit of one decision, in seconds."),
+        Parameter(
+            validator=Number(gt=0, lt=MAX_SECONDS),
+            help="Time limit of one decision, and of the fault analysis of one run, in seconds.",
+        ),
     ] = 2.0,
     max_expansions: Annotated[
-        int, Parameter(validator=Count, help="The most states that one decision may expand.")
+        int,
+        Parameter(validator=Count, help="The most states that one decision may expand; the same for a run."),
     ] = 200_000,
     memory_mb: Annotated[int, Parameter(validator=Count, help="Memory limit of one decision, in MB.")] = 4000,
     jobs: Annotated[

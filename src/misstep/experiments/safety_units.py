@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,10 +17,11 @@ from misstep.bundled.models import generate
 from misstep.config import Config
 from misstep.errors import MisstepError
 from misstep.formats.jani import JaniTask
+from misstep.safety.evidence import RefutationLine, StrategyLine
 from misstep.safety.exam import how_it_ended
-from misstep.safety.lab import ModelLab
+from misstep.safety.lab import KnownLine, ModelLab
 from misstep.safety.model import SafetyTask, load_model
-from misstep.safety.policy import load_policy
+from misstep.safety.policy import load_policy, policy_part
 from misstep.support.plain import reading
 
 Row = dict[str, Any]
@@ -56,7 +59,7 @@ class Plan:
     seed: int = 0
 
     def budget(self) -> Budget:
-        """Of one decision."""
+        """Of one decision, or of the fault analysis of one run."""
         return Budget(seconds=self.max_seconds, expansions=self.max_expansions, memory_mb=self.memory_mb)
 
 
@@ -84,6 +87,16 @@ class Instance:
         if self.config is not None:
             return load_policy(self.config.policy, self.task, filter=self.config.filter)
         return load_policy(f"zoo:{self.name}", self.task)
+
+    @property
+    def digest(self) -> str:
+        """Of the model and of the files of the policy."""
+        spec = f"zoo:{self.name}" if self.config is None else self.config.policy
+        model = Instance(
+            self.name, self.config
+        ).task.files.model  # not its own: models do not go to processes
+        parts = [model.encode(), *(file.read_bytes() for file in policy_part(spec).files)]
+        return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
 
     def game(self) -> JaniGame:
         """A fresh game, so that no algorithm profits from another's expansions."""
@@ -182,13 +195,9 @@ def _find_faults(unit: Unit, plan: Plan, runs: list[list[list[Any]]]) -> list[Ro
     rows = []
     for index, run in enumerate(runs[: plan.paths]):
         game = unit.instance.game()
+        decider = _Metered(Decider(game, unit.part), plan.max_expansions)
         lab = ModelLab(
-            task=unit.instance.task,
-            game=game,
-            decider=Decider(game, unit.part),
-            radius=unit.bound,
-            max_expansions=plan.max_expansions,
-            max_seconds=plan.max_seconds,
+            task=unit.instance.task, game=game, decider=decider, radius=unit.bound, budget=plan.budget()
         )
         states = [game.add(values) for values in run]
         begin = time.process_time()
@@ -197,6 +206,34 @@ def _find_faults(unit: Unit, plan: Plan, runs: list[list[list[Any]]]) -> list[Ro
         row = {**unit.about, "run": index, "steps": len(run) - 1, **counts}
         rows.append({**row, "expanded": lab.decider.expanded, "seconds": seconds})
     return rows
+
+
+@dataclass(frozen=True)
+class _Metered:
+    """A decider whose decisions share one limit: a run without an end of its states would take it for each."""
+
+    decider: Decider
+    max_expansions: int
+
+    @property
+    def expanded(self) -> int:
+        return self.decider.expanded
+
+    def decide(
+        self, state: int, radius: int | None, /, *, budget: Budget | None = None
+    ) -> tuple[str, str | None, int, float]:
+        left = max(self.max_expansions - self.expanded, 0)
+        return self.decider.decide(state, radius, budget=(budget or Budget()).part(expansions=left))
+
+    def strategy(
+        self, state: int, radius: int | None, /, known: KnownLine | None = None
+    ) -> Sequence[StrategyLine]:
+        return self.decider.strategy(state, radius, known)
+
+    def refutation(
+        self, state: int, radius: int | None, /, known: KnownLine | None = None
+    ) -> Sequence[RefutationLine]:
+        return self.decider.refutation(state, radius, known)
 
 
 def _analyse(lab: ModelLab, run: list[int]) -> dict[str, Any]:
@@ -216,5 +253,8 @@ def _analyse(lab: ModelLab, run: list[int]) -> dict[str, Any]:
 
 def plan_digest(plan: Plan, instances: list[Instance]) -> Row:
     """What must be the same for results to be continued."""
-    named = {i.name: "" if i.config is None else i.config.absolute().to_toml() for i in instances}
-    return {"plan": asdict(plan), "instances": named}
+    asked = {i.name: "" if i.config is None else i.config.absolute().to_toml() for i in instances}
+    return {
+        "plan": asdict(plan),
+        "instances": {i.name: {"config": asked[i.name], "sha256": i.digest} for i in instances},
+    }

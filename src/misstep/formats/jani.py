@@ -69,14 +69,19 @@ def read_task(
     inside = list(_properties(model, path))
     given = [] if properties is None else list(_read_properties(properties))
     known = [*given, *inside]
+    names = ", ".join(repr(p.get("name")) for p, _ in [*inside, *given]) or "none"
     tests = [(p, at) for p, at in known if _expression(p).get("op") == "PA"]
     if name is not None:
         tests = [(p, at) for p, at in known if p.get("name") == name]
         if not tests and name.isdecimal():
             tests = [*inside, *given][int(name) : int(name) + 1]
         if not tests:
-            names = ", ".join(repr(p.get("name")) for p, _ in [*inside, *given]) or "none"
             raise InputError(f"{path}: no property {name!r}; known are {names}")
+    elif unsafe is None and given and tests and tests[0][1] != properties:
+        raise InputError(
+            f"{properties}: none of its properties is a policy test (op PA), but {path} has one; "
+            f"choose with --property or --unsafe; known are {names}"
+        )
     found: dict[str, Json] = {}
     network: Path | None = None
     if tests:
@@ -99,9 +104,12 @@ def read_task(
     elif not tests:
         found["goal"] = next(_plain_goals(known, unsafe), None)
     if found.get("unsafe") is None:
-        raise InputError(
-            f"{path}: no unsafety condition; give a property file (--properties) or a condition (--unsafe)"
+        choose = (
+            f"choose a property with --unsafe; known are {names}"
+            if known
+            else ("give a property file (--properties) or a condition (--unsafe)")
         )
+        raise InputError(f"{path}: no unsafety condition; {choose}")
     return JaniTask(text, str(path), found["unsafe"], found.get("goal"), found.get("start"), network)
 
 
@@ -129,7 +137,11 @@ def predicate(expression: Json, where: str, *, bad: bool) -> Json:
 
 
 def _read_properties(path: Path) -> Iterator[tuple[dict[str, Json], Path]]:
-    return _properties(parse(read_text(path), str(path)), path)
+    """The properties of a file that is there for nothing else, so that it may not be without any."""
+    found = list(_properties(parse(read_text(path), str(path)), path))
+    if not found:
+        raise InputError(f"{path}: $.properties: there is none; a property file lists at least one")
+    yield from found
 
 
 def _properties(document: Json, path: Path) -> Iterator[tuple[dict[str, Json], Path]]:

@@ -29,6 +29,7 @@ from misstep.judge import Verdict
 from misstep.proof import ProofLog
 from misstep.record.store import DISK, DirectoryStore, Disk, MemoryStore, Store, free_directory, read_object
 from misstep.support.plain import to_plain
+from misstep.support.suggest import some_of
 
 TASK, DOMAIN, PROBLEM, MODEL, CONFIG, ENVIRONMENT, EVENTS, POOL, ANSWERS, BUGS, CLEARED, EVIDENCE = (
     "task.sas",
@@ -308,8 +309,10 @@ class Record:
         file = f"{BUGS}/{name.removesuffix('.json')}.json"
         text = self.store.read(file)
         if text is None:
-            known = ", ".join(known.removesuffix(".json") for known in self.store.names(BUGS)[:10])
-            raise InputError(f"{self.where}: there is no bug {name}; there are: {known or 'none'}")
+            known = some_of([known.removesuffix(".json") for known in self.store.names(BUGS)])
+            is_cleared = any(line.get("id") == name for line in self.store.lines(CLEARED))
+            why = f"no bug {name}" + (f" ({name} was cleared: {CLEARED} has the proof)" if is_cleared else "")
+            raise InputError(f"{self.where}: there is {why}; there are: {known}")
         return read_object(text, f"{self.where}/{file}")
 
     def discard(self) -> None:

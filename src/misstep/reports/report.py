@@ -17,6 +17,7 @@ from misstep.reports.show import bug_json, show_bug
 from misstep.reports.text import USUAL_WIDTH
 from misstep.statistics import Interval, confidence_below, rate_bounds
 from misstep.support.extras import require_extra
+from misstep.support.suggest import some_of
 from misstep.tally import Tally
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ class Report:
         for bug in self.bugs:
             if bug.id == number:
                 return bug
-        known = ", ".join(str(bug.id) for bug in self.bugs[:10]) or "none"
+        known = some_of([str(bug.id) for bug in self.bugs])
         raise InputError(f"there is no bug {number}; there are: {known}")
 
     def show(self, bug: int | Bug) -> str:

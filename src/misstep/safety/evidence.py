@@ -99,6 +99,14 @@ class Book:
         """Whether the lines prove that the state is not safe."""
         return self._game.is_unsafe(s) or self.refuted.get(s, -1) >= (self._radius or 0)
 
+    def knows_choice(self, s: int, value: int) -> bool:
+        """Whether a line of a strategy needs at most so many deviations from this state on."""
+        return s in self.strategy and self.strategy[s][0] <= value
+
+    def knows_answers(self, s: int, budget: int) -> bool:
+        """Whether a line refutes the state with so many deviations left."""
+        return self.refuted.get(s, -1) >= budget
+
     def add_step(self, s: int, following: int) -> None:
         """The policy's action in s can lead to a state that is unsafe, or from which a run is known."""
         self.following[s] = following
@@ -108,9 +116,7 @@ class Book:
 
     def add_strategy(self, lines: Sequence[StrategyLine]) -> None:
         """Takes lines in where they need fewer deviations than those that are known."""
-        better = [
-            line for line in lines if line[0] not in self.strategy or line[1] < self.strategy[line[0]][0]
-        ]
+        better = [line for line in lines if not self.knows_choice(line[0], line[1])]
         before = {s: self.strategy.get(s) for s, _, _ in better}
         self.strategy |= {s: (value, label) for s, value, label in better}
         try:
@@ -131,7 +137,7 @@ class Book:
     def add_refutation(self, lines: Sequence[RefutationLine]) -> None:
         """Takes lines in where they refute a larger budget than those that are known."""
         for s, budget, answers in lines:
-            if self.refuted.get(s, -1) >= budget:
+            if self.knows_answers(s, budget):
                 continue
             self._check_answers(s, budget, dict(answers))
             self.refuted[s] = budget

@@ -1,6 +1,6 @@
 """ModelLab: a policy on a JANI model, and what is known about it; deciders are its oracles."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -14,6 +14,11 @@ from misstep.safety.model import SafetyTask, StateDict
 
 SAFE = Bound(0, 0)
 """Unsafe states can be avoided: the best value of a safe state."""
+
+
+KnownLine = Callable[[int, int], bool]
+"""Whether the line of a state with this number of deviations is known: a decider may leave it out, and what
+only it rests on. Without that, a test with many lost states gets the same long proof for each of them."""
 
 
 class BoundDecider(Protocol):
@@ -30,11 +35,15 @@ class BoundDecider(Protocol):
         """safe, unsafe or unknown; the limit that was hit where it is unknown; expansions; seconds."""
         ...
 
-    def strategy(self, state: int, radius: int | None, /) -> Sequence[StrategyLine]:
+    def strategy(
+        self, state: int, radius: int | None, /, known: KnownLine | None = None
+    ) -> Sequence[StrategyLine]:
         """Why the state is safe, after `decide` said so; the line of the state comes first."""
         ...
 
-    def refutation(self, state: int, radius: int | None, /) -> Sequence[RefutationLine]:
+    def refutation(
+        self, state: int, radius: int | None, /, known: KnownLine | None = None
+    ) -> Sequence[RefutationLine]:
         """Why the state is not safe, after `decide` said so; each line rests on earlier ones."""
         ...
 
@@ -147,10 +156,14 @@ class ModelLab(Knowledge[ModelState]):
         """What the decider says of a state, with the lines of its proof that are new."""
         s, verdict = state.number, self.verdict(state.number)
         if verdict == "safe":
-            strategy = () if self.book.is_safe(s) else self.decider.strategy(s, self.radius)
+            book = self.book
+            strategy = () if book.is_safe(s) else self.decider.strategy(s, self.radius, book.knows_choice)
             return Claim(state, SAFE, Strategy(tuple(strategy)), self.name)
         if verdict == "unsafe":
-            refutation = () if self.book.is_lost(s) else self.decider.refutation(s, self.radius)
+            book = self.book
+            refutation = (
+                () if book.is_lost(s) else self.decider.refutation(s, self.radius, book.knows_answers)
+            )
             return Claim(state, NEVER, Refutation(tuple(refutation)), self.name)
         return None
 

@@ -222,6 +222,8 @@ def parse_constants(texts: Sequence[str], *, option: str = "--constant") -> dict
     constants: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
+        if name in constants:
+            raise InputError(f"{option} {text!r}: {name!r} was given a value before; give it once")
         try:
             constants[name] = json.loads(value)
         except ValueError:

@@ -45,7 +45,7 @@ class ReplayedModel:
     def said(self) -> str:
         """What the policy does, in words."""
         if self.status in ("bug", "changed"):
-            return f"the policy can reach an unsafe state in {self.run.steps} steps; a safe course exists"
+            return f"the policy can reach an unsafe state in {counted(self.run.steps, 'step')}; a safe course exists"
         return {
             "fixed": "from there the policy reaches no unsafe state any more",
             "failed": "the policy fails to answer",

@@ -49,13 +49,18 @@ class Shield:
     def plan(self, starts: Sequence[int], *, max_states: int = MAX_PLANNED) -> bool:
         """Reaches the goal from the starts as often as anybody can without risk; False where a limit was hit.
 
+        Where more than so many states can be reached nothing is planned: the shield is only safe there.
+
         Value iteration over all that can be reached says how often that is, and which safe actions attain it.
         The policy's own is one of them or is overruled. Then rounds of: what the shield reaches, which of it
         never comes to a goal, and there the action that is nearest to one.
         """
         if self.lab.task.files.goal is None:
             return True
-        self.goals = GoalPlan(self.lab.game, list(starts), max_states=max_states, budget=self.lab.budget)
+        goals = GoalPlan(self.lab.game, list(starts), max_states=max_states, budget=self.lab.budget)
+        if not goals.complete:  # what was not seen may be a better way, and looking on may never end
+            return False
+        self.goals = goals
         self._chosen.clear()
         self.overruled.clear()
         while (reached := self._reached(starts, max_states)) is not None:
@@ -65,7 +70,7 @@ class Shield:
             for s, label in new.items():
                 self.overrule(s, label)
             if not new:
-                return bool(self.goals.complete)
+                return True
         return False
 
     def _decide(self, s: int) -> int | None:

@@ -112,14 +112,19 @@ class Shielded:
         """The shielded policy on a task."""
         if not self.policy:
             raise InputError("policy `shield` needs a policy or a file; write `shield:nnet:FILE`")
-        file = self._file
-        shield = make_shield(task, self.policy, filter=filter) if file is None else read_shield(file, task)
+        shield = self._planned(task, filter) if self._file is None else read_shield(self._file, task)
         game = shield.lab.game
 
         def choose(values: Sequence[Any], applicable: Sequence[int]) -> int | None:
             return shield.choose(game.add(list(values)))
 
         return python_policy(task.model, choose)
+
+    def _planned(self, task: SafetyTask, filter: bool | None) -> Shield:
+        """What `misstep safety shield` would write: it does not go round for ever either."""
+        shield = make_shield(task, self.policy, filter=filter)
+        shield.plan(task.start_states(shield.lab.game))
+        return shield
 
     @property
     def _file(self) -> Path | None:

@@ -23,7 +23,8 @@ def make_environment(
 
     `info["action_mask"]` says which actions are applicable; another one costs a penalty and changes nothing.
     With `safe` it offers only those after which unsafe states can be avoided whatever happens, decided as the
-    states are visited: who keeps to it never gets into an unsafe state from a start state that is safe.
+    states are visited: who keeps to it never gets into an unsafe state from a start state that is safe, and
+    `info["is_safe"]` says of every state whether it is. In one that is lost already all actions are offered.
     `action_masks()` gives the same mask, as libraries with masked policies expect it.
     """
     gymnasium = require_extra("gymnasium", extra="gymnasium", purpose="a Gymnasium environment")
@@ -54,7 +55,10 @@ def make_environment(
 
         def _observation(self) -> tuple[Any, dict[str, Any]]:
             x, _ = self._simulator.look(self._simulator.state)
-            return x.copy(), {"action_mask": self.action_masks().astype(np.int8)}
+            info: dict[str, Any] = {"action_mask": self.action_masks().astype(np.int8)}
+            if safe:
+                info["is_safe"] = self._simulator.is_safe(self._simulator.state)
+            return x.copy(), info
 
         def action_masks(self) -> Any:
             simulator = self._simulator

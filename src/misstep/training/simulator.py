@@ -136,12 +136,13 @@ class Simulator:
         if s not in self._safe:
             mask = self.look(s)[1].copy()
             for label, outcomes in self._game.plain_moves(s) if mask.any() else ():
-                if label in self._output and not all(map(self._is_safe, outcomes)):
+                if label in self._output and not all(map(self.is_safe, outcomes)):
                     mask[self._output[label]] = False
             self._safe[s] = mask if mask.any() else self.look(s)[1]
         return self._safe[s]
 
-    def _is_safe(self, s: int) -> bool:
+    def is_safe(self, s: int) -> bool:
+        """Whether unsafe states can be avoided from there, as far as the decider's limit lets it tell."""
         budget = Budget(expansions=_MAX_EXPANSIONS)
         return self._decider.decide(s, None, budget=budget)[0] == "safe"
 

@@ -65,9 +65,10 @@ MOST = {"blocks": 30, "rows": 10, "columns": 10, "packages": 100, "racks": 30}
 
 
 def generate(name: str, **parameters: Any) -> dict[str, Any]:
-    """The JANI document of a benchmark, or of a size of one that has a name."""
-    if name in INSTANCES and not parameters:
-        name, parameters = INSTANCES[name]
+    """The JANI document of a benchmark, or of a size of one that has a name, with some parameters changed."""
+    if name in INSTANCES and (name not in DOMAINS or not parameters):
+        name, usual = INSTANCES[name]
+        parameters = {**usual, **parameters}
     if name not in DOMAINS:
         raise InputError(f"unknown benchmark {name!r}; known are {', '.join(sorted({*DOMAINS, *INSTANCES}))}")
     make = DOMAINS[name]
