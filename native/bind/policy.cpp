@@ -181,6 +181,7 @@ GraphObject* work_ahead(GraphObject& g) {
     PolicyObject* native = nullptr;
     if (!nb::try_cast(g.policy, native) || native == nullptr) return nullptr;
     std::unique_ptr<Policy> policy;
+    std::shared_ptr<AnswerBook> book;
     {
         nb::gil_scoped_release no_gil;
         std::scoped_lock lock(*g.busy, *native->busy);
@@ -190,8 +191,9 @@ GraphObject* work_ahead(GraphObject& g) {
             g.book = std::make_shared<AnswerBook>(g.core->space.num_words());
             g.graph->share(g.book.get());
         }
+        book = g.book;
     }
-    return new GraphObject(g, std::move(policy));
+    return new GraphObject(g, std::move(policy), std::move(book));
 }
 
 void bind_run(nb::module_& m) {
@@ -241,13 +243,14 @@ GraphObject::GraphObject(nb::object task_, const TaskObject& core_, nb::object p
     graph = std::make_unique<PolicyGraph>(core_.space, *adapter, options);
 }
 
-GraphObject::GraphObject(const GraphObject& main, std::unique_ptr<Policy> policy_)
+GraphObject::GraphObject(const GraphObject& main, std::unique_ptr<Policy> policy_,
+                         std::shared_ptr<AnswerBook> book_)
     : task(main.task),
       core(main.core),
       policy(main.policy),
       options(main.options),
       adapter(std::move(policy_)),
-      book(main.book) {
+      book(std::move(book_)) {
     options.is_ahead = true;
     options.recheck_every = 0;
     graph = std::make_unique<PolicyGraph>(core->space, *adapter, options);
@@ -384,9 +387,8 @@ void bind_policy(nb::module_& m) {
                     ++g.times_forgotten;
                 });
             },
-            "Begins again without any state, where the graph works ahead; runs from before cannot be read "
-            "any "
-            "more.")
+            "Begins again without any state; runs from before cannot be read any more. Only for graphs made "
+            "by `ahead`.")
         .def_prop_ro(
             "limit", [](const GraphObject& g) { return limit_name(g.graph->limit()); },
             nb::sig("def limit(self) -> str | None"),

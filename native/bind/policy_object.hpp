@@ -26,7 +26,7 @@ struct GraphObject {
     GraphObject(nb::object task_, const TaskObject& core_, nb::object policy_,
                 const PolicyGraphOptions& options);
     // One that works ahead of another, with a policy of its own.
-    GraphObject(const GraphObject& main, std::unique_ptr<Policy> policy_);
+    GraphObject(const GraphObject& main, std::unique_ptr<Policy> policy_, std::shared_ptr<AnswerBook> book_);
 
     nb::object task;
     const TaskObject* core;

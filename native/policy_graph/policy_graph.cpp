@@ -162,11 +162,7 @@ void PolicyGraph::ask(std::span<const StateId> states) {
     states_asked_ += states.size() - (options_.is_ahead ? counted_before : 0);
     for (std::size_t i = 0, next = 0; i < states.size(); ++i)
         if (!notes[i]) answers[i] = answers_[next++];
-    if (book_ != nullptr) {
-        pointers_.clear();
-        for (StateId id : states) pointers_.push_back(state(id));
-        book_->write(pointers_, answers, !options_.is_ahead);
-    }
+    if (book_ != nullptr) book_->write(words_of(states), answers, !options_.is_ahead);
     for (std::size_t i = 0; i < states.size(); ++i) {
         answer(states[i], answers[i]);
         if (answers[i] != kNoDecision) asked_.push_back(states[i]);
@@ -175,10 +171,13 @@ void PolicyGraph::ask(std::span<const StateId> states) {
 }
 
 AnswerBook::Notes PolicyGraph::read_book(std::span<const StateId> states) {
-    if (book_ == nullptr) return AnswerBook::Notes(states.size());
+    return book_ == nullptr ? AnswerBook::Notes(states.size()) : book_->read(words_of(states));
+}
+
+std::span<const Word* const> PolicyGraph::words_of(std::span<const StateId> states) {
     pointers_.clear();
     for (StateId id : states) pointers_.push_back(state(id));
-    return book_->read(pointers_);
+    return pointers_;
 }
 
 // Asks again, in reverse order: a policy that counts its calls, or remembers where it was, now answers under
@@ -205,11 +204,10 @@ void PolicyGraph::recheck_first_states(BudgetWatch& watch) {
 
 // Fills answers_ by one call of the policy.
 void PolicyGraph::choose(std::span<const StateId> states) {
-    pointers_.clear();
-    for (StateId id : states) pointers_.push_back(state(id));
+    const std::span<const Word* const> words = words_of(states);
     answers_.assign(states.size(), kNoAction);
     auto start = std::chrono::steady_clock::now();
-    policy_.choose(pointers_, answers_.data());
+    policy_.choose(words, answers_.data());
     policy_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     ++policy_calls_;
 }

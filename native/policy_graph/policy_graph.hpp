@@ -113,6 +113,8 @@ class PolicyGraph {
     void ask(std::span<const StateId> states);
     void answer(StateId id, ActionId action);
     AnswerBook::Notes read_book(std::span<const StateId> states);
+    // Valid until the next call.
+    std::span<const Word* const> words_of(std::span<const StateId> states);
     void recheck_first_states(BudgetWatch& watch);
     void choose(std::span<const StateId> states);
     void compare(StateId id, ActionId again) const;

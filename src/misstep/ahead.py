@@ -475,12 +475,14 @@ class _Helper:
         if self.graph is not None:
             self.graph.forget()
         lab.round, lab.scale = coming.round, coming.scale
-        case = coming.case
-        if case is None:
-            run = coming.run
-            if run is None and not (runs := lab.run([coming.entry.state])):
-                raise _InVain
-            case = open_case(lab, coming.entry, run or runs[0])
+        case = coming.case or self._opened(coming)
         judgement, _ = self.panel.test(case, among=self.ahead.among)
         if judgement.verdict is Verdict.BUG and self.ahead.faults and not coming.is_bug:
             localise(lab, case)
+
+    def _opened(self, coming: _Coming) -> Case:
+        lab, entry = self.lab, coming.entry
+        runs = lab.run([entry.state]) if coming.run is None else [coming.run]
+        if not runs:  # the time is up
+            raise _InVain
+        return open_case(lab, entry, runs[0])

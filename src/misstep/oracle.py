@@ -87,8 +87,8 @@ class Oracle(Protocol[CaseT_contra]):
     `lab.scale` of its usual effort and is asked again in later rounds; others are asked once about a state.
     One with `works_ahead = True` promises that it keeps no notes and does its heavy work in `lab.work`, or by
     asking the policy through `lab.graph`, and then it also says `asks_policy = True`: with several jobs, other
-    threads have copies of it at work on coming cases. It may have
-    `prepare()`: functions that make what all cases of a round need, by `lab.shared(..., is_fixed=True)`.
+    threads have copies of it at work on coming cases. It may have `prepare()`: functions that make what all
+    cases of a round need, by `lab.shared(..., is_fixed=True)`.
     """
 
     def claims(self, case: CaseT_contra, /) -> Iterable[Claim[Any]]:

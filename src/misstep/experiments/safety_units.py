@@ -92,9 +92,8 @@ class Instance:
     def digest(self) -> str:
         """Of the model and of the files of the policy."""
         spec = f"zoo:{self.name}" if self.config is None else self.config.policy
-        model = Instance(
-            self.name, self.config
-        ).task.files.model  # not its own: models do not go to processes
+        # The task of another one: this one goes to processes, which models cannot.
+        model = Instance(self.name, self.config).task.files.model
         parts = [model.encode(), *(file.read_bytes() for file in policy_part(spec).files)]
         return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
 

@@ -154,13 +154,11 @@ class ModelLab(Knowledge[ModelState]):
 
     def claim(self, state: ModelState) -> Claim[ModelState] | None:
         """What the decider says of a state, with the lines of its proof that are new."""
-        s, verdict = state.number, self.verdict(state.number)
+        s, verdict, book = state.number, self.verdict(state.number), self.book
         if verdict == "safe":
-            book = self.book
             strategy = () if book.is_safe(s) else self.decider.strategy(s, self.radius, book.knows_choice)
             return Claim(state, SAFE, Strategy(tuple(strategy)), self.name)
         if verdict == "unsafe":
-            book = self.book
             refutation = (
                 () if book.is_lost(s) else self.decider.refutation(s, self.radius, book.knows_answers)
             )

@@ -91,9 +91,8 @@ class TrainingRun:
         self.state = TrainerState(*trainer.state())
         self.recent = [*self.recent[1 - config.average :], self.state.parameters][-config.average :]
         judged, model = self._better_model(data)
-        is_trained_on = (
-            data.judging.start == 0
-        )  # Without validation tasks the runs are those of training tasks.
+        # Without validation tasks the runs are those of the training tasks.
+        is_trained_on = data.judging.start == 0
         training = judged if is_trained_on else data.run(model, range(data.num_training))
         score, solved = Score.of(judged), Score.of(training)
         new_states = visit_runs(data, training, turn=turn)
