@@ -1,6 +1,6 @@
 """Tasks: the native class with its PDDL view, and the ways to load one."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,8 @@ class Task(_core.Task):
         self.problem = problem
         self.warnings = list(warnings)
         """What a user should know about how the task was read, such as dropped action schemas."""
+        self.derived: dict[Hashable, Any] = {}
+        """What was computed from the task and will be wanted again, such as ground networks; it is not pickled."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, (self.sas, self.source, self.problem, self.warnings)

@@ -130,7 +130,10 @@ def test_the_data_is_where_the_user_says(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_more_time_means_more_training() -> None:
     small, large = training_scale(10), training_scale(4000)
-    assert small.epochs < large.epochs == 40
+    assert small.offline < large.offline == 240
+    assert small.online < large.online == 40
+    assert (large.line().inits, large.line().effective.start, large.line().main) == (4, 60, 0)
+    assert training_scale(600).line().effective.start >= 20, "as many as `early` wants in a row"
     assert large.tree("tree").epochs == large.tree("line").effective.epochs == 40
     assert (large.tree("tree").inits, large.tree("tree").start, large.tree("tree").main) == (4, 5, 20)
 
@@ -255,7 +258,8 @@ def test_training_counts_solved_tasks_and_compares_choices_on_shared_states() ->
         "solved": {"solved": [True, False], "pi-test": [True, True], "best": [True, True]},
         "start": 1,
     }
-    results = {"Ferry": {"modes": {"line": line}, "tests": ["one", "two"]}}
+    modes = {"offline": line, "line": line, "tree-pi-test": line}
+    results = {"Ferry": {"modes": modes, "tests": ["one", "two"]}}
     tests = [found("Ferry", "one", "solved", "bbq"), found("Ferry", "one", "pi-test", "cc")]
     tests += [found("Ferry", "one", "best", "bc")]
     coverage, states, bugs, online = (

@@ -73,7 +73,7 @@ def select(
     """
     from misstep.budget import Budget
     from misstep.training.examiner import ExamConfig, Examiner
-    from misstep.training.selection import AnswerBook, find_candidates
+    from misstep.training.selection import find_candidates, open_book
     from misstep.training.selection import select as rank_all
 
     limits = Limits(seconds=seconds, memory_mb=memory_mb)
@@ -90,8 +90,7 @@ def select(
     with StatusLine("making pools", quiet=quiet or json, seconds=seconds) as status:
         with limits.watch():
             _add_tasks(examiner, files, status)
-        about = {"config": vars(config), "tasks": [each.pool_file.stem for each in examiner.tasks]}
-        book = AnswerBook(where, about=about)
+        book = open_book(examiner)
         try:
             found = rank_all(
                 candidates,

@@ -117,11 +117,28 @@ def ground_net(model: AsnetModel, task: Task, *, source: str = "<asnet>") -> Gro
 
     Reachable means by forward h^2, as in the training of the published policies: without it, and with
     operators that change nothing, the maxima over operators differ: the policies choose otherwise or fail.
+    It is kept with the task: weights do not matter here, so all checkpoints of a training share it.
     """
     view = task.pddl
     if view is None:
         raise InputError(f"{source}: an ASNet needs the PDDL of the task; load it from PDDL, not from SAS")
     schemas, predicates = _match_domain(model, view, source)
+    key = ("ground net", tuple(schemas), tuple(predicates))
+    if key not in task.derived:
+        task.derived[key] = _grounded(model, task, view, schemas, predicates, source)
+    net: GroundNet = task.derived[key]
+    return net
+
+
+def _grounded(
+    model: AsnetModel,
+    task: Task,
+    view: PddlView,
+    schemas: Sequence[int],
+    predicates: Sequence[int],
+    source: str,
+) -> GroundNet:
+    """A schema and a predicate of the view have the numbers `schemas` and `predicates` in the model."""
     reachable = task.h2()
     if reachable.limit is not None:
         raise LimitReached(f"{source}: h^2 did not end for {task.source}", reachable.limit)

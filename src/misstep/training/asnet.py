@@ -4,7 +4,7 @@ import contextlib
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -60,7 +60,8 @@ class TrainingResult:
 
     def as_json(self) -> dict[str, object]:
         """As INTERFACE.md says."""
-        return {**asdict(self), "final": str(self.final), "models": str(self.models)}
+        told = {each.name: getattr(self, each.name) for each in fields(TrainingResult)}
+        return {**told, "final": str(self.final), "models": str(self.models)}
 
 
 def train_asnet(

@@ -106,6 +106,11 @@ class Examiner:
         """The sizes of the pools."""
         return [len(each.states) for each in self.tasks]
 
+    @property
+    def pool_names(self) -> list[str]:
+        """By these the pools are told apart: they say what each was made from."""
+        return [each.pool_file.stem for each in self.tasks]
+
     def add(self, task: Task, *, name: str, budget: Budget | None = None) -> ValidationTask:
         """Takes a task in. Its pool is made by unbiased walks; no policy has a part in it or in the plans.
 

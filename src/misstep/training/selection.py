@@ -186,6 +186,11 @@ class AnswerBook:
         self._store.close()
 
 
+def open_book(examiner: Examiner) -> AnswerBook:
+    """The answers that are kept in the examiner's folder; its tasks have to be there already."""
+    return AnswerBook(examiner.folder, about={"config": vars(examiner.config), "tasks": examiner.pool_names})
+
+
 def select(
     candidates: Sequence[Candidate],
     examiner: Examiner,

@@ -29,7 +29,7 @@ from misstep.training.asnet_run import TrainerState, TrainingRun, visit_runs
 from misstep.training.drawing import TreeNode, draw_tree
 from misstep.training.examiner import ExamConfig, Examiner, digest_of
 from misstep.training.score import Exam
-from misstep.training.selection import AnswerBook, Candidate, Selection, rank
+from misstep.training.selection import AnswerBook, Candidate, Selection, open_book, rank
 from misstep.training.teacher_cache import TeacherCache, task_digest
 
 Mode: TypeAlias = Literal["line", "line-pi-test", "tree", "tree-pi-test"]
@@ -89,6 +89,18 @@ class Node:
         """Of its files."""
         return f"n{self.number:04d}"
 
+    @property
+    def line(self) -> str:
+        """All models that come from the same initialisation."""
+        return f"init-{self.init}"
+
+
+@dataclass(frozen=True, slots=True)
+class TreeResult(TrainingResult):
+    """What came of it, with what every criterion would choose among all models."""
+
+    selection: Selection
+
 
 def train_tree(
     training: Sequence[Task],
@@ -98,17 +110,19 @@ def train_tree(
     *,
     out: Path,
     exam: ExamConfig | None = None,
+    answers: Path | None = None,
     cache: Path | None = None,
     max_seconds: float | None = None,
     watch: Watch = nullcontext,
     progress: Callable[[Progress], None] = lambda _: None,
     report: Callable[[str], None] = lambda _: None,
-) -> TrainingResult:
+) -> TreeResult:
     """Trains and chooses, or goes on where a session in `out` was killed.
 
     Writes `models/nNUMBER.asnet`, `log.jsonl`, `tree.svg` and `final.asnet`. Every model is tested on the
-    validation tasks; these are never trained on. `max_seconds` and `watch`, which is around all work, end training
-    earlier.
+    validation tasks; these are never trained on. Pools and answers are kept in `answers`, by default `selection`
+    in `out`: trainings that share it, one after another, do not test equal models twice. `max_seconds` and
+    `watch`, which is around all work, end training earlier.
     """
     if not validation:
         raise InputError("choosing models while training needs validation tasks; give some with --validation")
@@ -118,18 +132,18 @@ def train_tree(
     except OSError as error:
         raise InputError(f"{out}: cannot be written to: {error.strerror}; choose another --out") from None
     start = time.monotonic()
-    answers = TeacherCache(cache or out / "teachers.sqlite")
+    teachers = TeacherCache(cache or out / "teachers.sqlite")
     try:
         with watch():
-            grower = _Grower(training, config, tree.effective, out, answers, report, max_seconds, start)
+            grower = _Grower(training, config, tree.effective, out, teachers, report, max_seconds, start)
         try:
             with watch():
-                grower.validate_on(validation, exam or ExamConfig())
+                grower.validate_on(validation, exam or ExamConfig(), answers or out / "selection")
             return grower.grow(progress, watch)
         finally:
             grower.close()
     finally:
-        answers.close()
+        teachers.close()
 
 
 class _Grower:
@@ -165,9 +179,9 @@ class _Grower:
     def _first_model(self, init: int) -> Any:
         return configured_model(self.view, self.config, seed=self.config.seed + init, number=init)
 
-    def validate_on(self, validation: Sequence[Task], exam: ExamConfig) -> None:
+    def validate_on(self, validation: Sequence[Task], exam: ExamConfig, folder: Path) -> None:
         """Makes the pools, and reads what an earlier session left."""
-        self.examiner = Examiner(exam, self.out / "selection")
+        self.examiner = Examiner(exam, folder)
         for number, task in enumerate(validation):
             name = "task" if task.problem is None else Path(task.problem.source.name).name
             self.examiner.add(task, name=name or f"task-{number}", budget=self.data.budget)
@@ -175,9 +189,9 @@ class _Grower:
             "config": json.loads(json.dumps(asdict(replace(self.config, threads=1)))),
             "tree": asdict(self.tree),
             "tasks": [task_digest(task).hex() for task in self.data.tasks],
-            "pools": [each.pool_file.stem for each in self.examiner.tasks],
+            "pools": self.examiner.pool_names,
         }
-        self.book = AnswerBook(self.out / "selection", about=about)
+        self.book = open_book(self.examiner)
         self._restore(about)
 
     def close(self) -> None:
@@ -191,7 +205,7 @@ class _Grower:
         """Since the start of this session."""
         return time.monotonic() - self.start
 
-    def grow(self, progress: Callable[[Progress], None], watch: Watch) -> TrainingResult:
+    def grow(self, progress: Callable[[Progress], None], watch: Watch) -> TreeResult:
         """Start-up phase, main phase, final choice."""
         limit = None
         try:
@@ -289,7 +303,7 @@ class _Grower:
         self._pool_lines = len(self.data.entries)
         line = {
             "model": node.name,
-            "run": f"init-{node.init}",
+            "run": node.line,
             "epoch": node.depth,
             "parent": node.parent,
             "loss": node.loss,
@@ -372,7 +386,17 @@ class _Grower:
         )
 
     def _rank(self) -> Selection:
-        candidates = [Candidate(f"asnet:{node.name}", node.name) for node in self.nodes]
+        candidates = [
+            Candidate(
+                f"asnet:{self.out / 'models' / node.name}.asnet",
+                node.name,
+                loss=node.loss,
+                success_rate=node.success_rate,
+                run=node.line,
+                epoch=node.depth,
+            )
+            for node in self.nodes
+        ]
         exams = [node.exams for node in self.nodes]
         return rank(candidates, exams, self.examiner.pools, samples=0)
 
@@ -393,7 +417,7 @@ class _Grower:
             left=left,
         )
 
-    def _finish(self, limit: str | None) -> TrainingResult:
+    def _finish(self, limit: str | None) -> TreeResult:
         found = self._rank()
         best = self.nodes[int(found.ranking[0].candidate.digest[1:])]
         score = {each.candidate.digest: each.score for each in found.ranking}
@@ -406,7 +430,7 @@ class _Grower:
             raise InputError(f"{final}: cannot be written: {error.strerror}; make room, try again") from None
         drawn = [TreeNode(node.number, node.parent, node.depth, score[node.name]) for node in self.nodes]
         write_whole(self.out / "tree.svg", draw_tree(drawn, best=best.number))
-        return TrainingResult(
+        return TreeResult(
             epochs=sum(node.parent is not None for node in self.nodes),
             final=final,
             models=self.out / "models",
@@ -414,6 +438,7 @@ class _Grower:
             solved=found.ranking[0].grade.solved_tasks,
             seconds=self.seconds,
             limit=limit,
+            selection=found,
         )
 
 

@@ -1,9 +1,7 @@
-"""Units of the training experiment: all four ways to train on one domain, and what each chosen policy solves."""
+"""Units of the training experiment: all ways to train on one domain, and what each chosen policy solves."""
 
 import json
-import math
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,33 +14,57 @@ from misstep.record.store import write_whole
 from misstep.task import Task, load
 from misstep.training.asnet_config import make_config
 from misstep.training.examiner import ExamConfig
-from misstep.training.selection import AnswerBook, Selection, find_candidates, rank
-from misstep.training.tree import MODES, Mode, TreeConfig, train_tree
+from misstep.training.tree import MODES, Mode, TreeConfig, TreeResult, train_tree
 
 MAX_STEPS = 1000
+OFFLINE = "offline"
+"""The training whose models the criteria choose among: mode `line` with more epochs than online."""
+_INITS = 4
+_START = 5
+_MOST_ONLINE = 40
+_MOST_OFFLINE = 240
+_LINE_EPOCHS = 30
+# What a model costs in the average domain, in processor seconds: an epoch of 700 minibatches, and its exam.
+_MODEL_SECONDS = 2.5
+# The share of the time for loading, the examiner's plans, and running models on the test tasks.
+_OVERHEAD = 0.25
+# A heavy domain may take so many times as long as the average one before its trainings are cut short.
+_PATIENCE = 1.5
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingScale:
     """How much of the paper's experiment is done."""
 
-    epochs: int
-    """Of all models of one way to train together."""
+    offline: int
+    """Epochs of the training that the criteria choose from; the paper has 240."""
+    online: int
+    """Epochs of each of the four ways to train; the paper has 40, 60, 80 and 240."""
     training: int
     validation: int
     tests: int
     pool: int
     """States of a validation task."""
     seconds: float
-    """When one training is cut short."""
-    batches: int = 100
+    """When all trainings of one domain together are cut short."""
+    batches: int = 700
     """Minibatches an epoch."""
 
+    def line(self) -> TreeConfig:
+        """Of the offline training. With little time there are few lines: `early` needs 20 epochs in a row."""
+        inits = max(1, min(_INITS, self.offline // _LINE_EPOCHS))
+        return TreeConfig(mode="line", inits=inits, start=max(1, self.offline // inits), main=0)
+
     def tree(self, mode: Mode) -> TreeConfig:
-        """The parameters of Algorithm 2 for this number of epochs; half of them are the start-up phase."""
-        inits = 4 if self.epochs >= 16 else 2
-        start = max(1, self.epochs // (2 * inits))
-        return TreeConfig(mode=mode, inits=inits, start=start, main=max(0, self.epochs - inits * start))
+        """The parameters of Algorithm 2 online; at most half of the epochs are the start-up phase."""
+        inits = _INITS if self.online >= 2 * _INITS else 1
+        start = max(1, min(_START, self.online // (2 * inits)))
+        return TreeConfig(mode=mode, inits=inits, start=start, main=max(0, self.online - inits * start))
+
+    @property
+    def epochs(self) -> int:
+        """Of all trainings together."""
+        return self.offline + len(MODES) * self.online
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +84,22 @@ class TrainingUnit:
 
 
 def training_scale(seconds: float) -> TrainingScale:
-    """What one domain may take, of which a third goes into loading tasks and into tests."""
-    share = seconds * 2 / 3 / len(MODES)
-    tasks = max(2, min(40, round(math.sqrt(seconds) / 2)))
+    """What is possible with so many processor seconds for one domain.
+
+    A third of the models come from the offline training until each way online has its 40 epochs, then all the rest.
+    """
+    models = int(seconds * (1 - _OVERHEAD) / _MODEL_SECONDS)
+    online = max(2, min(_MOST_ONLINE, models // 6 - _INITS))
+    offline = max(4, min(_MOST_OFFLINE, models - len(MODES) * (online + _INITS) - _INITS))
+    tasks = max(2, int(seconds / 4))
     return TrainingScale(
-        epochs=max(4, min(40, int(share / 2))),
+        offline=offline,
+        online=online,
         training=min(20, tasks),
         validation=min(40, tasks),
         tests=min(30, tasks),
-        pool=max(5, min(50, int(share))),
-        seconds=round(max(2.0, share), 1),
+        pool=max(5, min(50, int(seconds / 6))),
+        seconds=round(max(4.0, _PATIENCE * (1 - _OVERHEAD) * seconds), 1),
     )
 
 
@@ -79,14 +107,12 @@ def run_training(unit: TrainingUnit, scale: TrainingScale, out: Path, seed: int)
     """Does a unit and writes its results; the reason where that was not possible."""
     try:
         read = read_domain(unit.domain)
-        tasks = {
-            part: [load(read, problem, unit_cost=True) for problem in getattr(unit, part)]
-            for part in ("training", "validation", "tests")
-        }
-        done = {}
-        for mode in MODES:
-            folder = out / unit.row.lower() / mode
-            done[mode] = _trained(mode, tasks, scale, folder, seed)
+        training, validation, tests = (
+            [load(read, problem, unit_cost=True) for problem in part]
+            for part in (unit.training, unit.validation, unit.tests)
+        )
+        work = _Domain(training, validation, tests, scale, out / unit.row.lower(), seed)
+        done = {OFFLINE: work.offline()} | {mode: work.online(mode) for mode in MODES}
     except MisstepError as error:
         return f"{unit.row}: {error}"
     result = {"modes": done, "tests": [str(path) for path in unit.tests], "scale": asdict(scale)}
@@ -94,70 +120,100 @@ def run_training(unit: TrainingUnit, scale: TrainingScale, out: Path, seed: int)
     return None
 
 
-def _trained(
-    mode: Mode, tasks: dict[str, list[Task]], scale: TrainingScale, folder: Path, seed: int
-) -> dict[str, Any]:
-    config = make_config("published", batches=scale.batches, solved_epochs=None, seed=seed, threads=1)
-    tree = scale.tree(mode)
-    try:
-        train_tree(
-            tasks["training"],
-            tasks["validation"],
-            config,
-            tree,
-            out=folder,
-            exam=ExamConfig(pool=scale.pool, seed=seed),
-            max_seconds=scale.seconds,
-        )
-    except LimitReached:
-        return {"models": 0, "is_cut": True, "chosen": {}, "solved": {}}
-    chosen = selection_of(folder)
-    solved = {
-        each.candidate.file: solved_tasks(Path(each.candidate.file), tasks["tests"])
-        for each in chosen.ranking
-    }
-    best = max(solved, key=lambda file: sum(solved[file]))
-    files = {name: each.candidate.file for name, each in chosen.choices.items()} | {"best": best}
-    first = next((each for each in chosen.ranking if (each.candidate.epoch or 0) <= tree.start), None)
+@dataclass(frozen=True)
+class _Domain:
+    """The trainings of a domain: they share teachers' answers, pools, and what is known of equal models."""
+
+    training: Sequence[Task]
+    validation: Sequence[Task]
+    tests: Sequence[Task]
+    scale: TrainingScale
+    folder: Path
+    seed: int
+
+    def offline(self) -> dict[str, Any]:
+        """One long training, and what each criterion chooses among its models."""
+        done = self._trained(OFFLINE, self.scale.line())
+        if done is None:
+            return _NOTHING
+        files: dict[str, str] = {name: each.candidate.file for name, each in done.selection.choices.items()}
+        solved = {name: solved_tasks(Path(file), self.tests) for name, file in files.items()}
+        others = [each.candidate.file for each in done.selection.ranking]
+        files["best"], solved["best"] = best_on(others, self.tests)
+        return _result(done, files, solved)
+
+    def online(self, mode: Mode) -> dict[str, Any]:
+        """One way to train, its final policy, and the policy that the start-up phase alone would have given."""
+        tree = self.scale.tree(mode)
+        done = self._trained(mode, tree)
+        if done is None:
+            return _NOTHING
+        chosen = done.selection.choices["pi-test"].candidate.file
+        result = _result(done, {"pi-test": chosen}, {"pi-test": solved_tasks(Path(chosen), self.tests)})
+        first = [each for each in done.selection.ranking if _is_of_start(each.candidate.digest, tree)]
+        if mode != "line" and first:
+            result["start"] = sum(solved_tasks(Path(first[0].candidate.file), self.tests))
+        return result
+
+    def _trained(self, name: str, tree: TreeConfig) -> TreeResult | None:
+        """Nothing where the time ended before the first epoch."""
+        scale = self.scale
+        try:
+            return train_tree(
+                self.training,
+                self.validation,
+                make_config(
+                    "published", batches=scale.batches, solved_epochs=None, seed=self.seed, threads=1
+                ),
+                tree,
+                out=self.folder / name,
+                exam=ExamConfig(pool=scale.pool, seed=self.seed),
+                answers=self.folder / "selection",
+                cache=self.folder / "teachers.sqlite",
+                max_seconds=round(scale.seconds * tree.epochs / scale.epochs, 1),
+            )
+        except LimitReached:
+            return None
+
+
+_NOTHING: dict[str, Any] = {"models": 0, "is_cut": True, "chosen": {}, "solved": {}}
+
+
+def _result(done: TreeResult, files: dict[str, str], solved: dict[str, list[bool]]) -> dict[str, Any]:
     return {
-        "models": len(chosen.ranking),
-        "is_cut": len(chosen.ranking) < tree.epochs + tree.inits,
+        "models": len(done.selection.ranking),
+        "is_cut": done.limit is not None,
         "chosen": files,
-        "solved": {name: solved[file] for name, file in files.items()},
-        "start": None if first is None else sum(solved[first.candidate.file]),
+        "solved": solved,
     }
 
 
-def selection_of(folder: Path) -> Selection:
-    """What each criterion chooses among the models of a training that is done, from the answers that it kept."""
-    about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
-    book = AnswerBook(folder / "selection", about=about)
-    try:
-        pools = [_states(folder / "selection" / "pools" / f"{name}.jsonl") for name in about["pools"]]
-        known = book.known
-    finally:
-        book.close()
-    tested = [
-        candidate
-        for candidate in find_candidates(folder)
-        if all((candidate.digest, number) in known for number in range(len(pools)))
-    ]
-    exams = [[known[each.digest, number] for number in range(len(pools))] for each in tested]
-    return rank(tested, exams, pools)
+def _is_of_start(node: str, tree: TreeConfig) -> bool:
+    """Models are numbered as they were made; the start-up phase comes first."""
+    return int(node[1:]) < tree.inits * (tree.start + 1)
 
 
-def _states(pool: Path) -> int:
-    return len(pool.read_text(encoding="utf-8").splitlines())
+def best_on(models: Iterable[str], tests: Sequence[Task]) -> tuple[str, list[bool]]:
+    """The first of the models that solve most; one that cannot catch up any more is not run to the end."""
+    best, most = "", [False] * len(tests)
+    for model in models:
+        solved = solved_tasks(Path(model), tests, beating=sum(most) if best else None)
+        if not best or sum(solved) > sum(most):
+            best, most = model, solved
+    return best, most
 
 
-def solved_tasks(model: Path, tasks: Sequence[Task], *, threads: int = 1) -> list[bool]:
-    """By task whether the policy's run reaches the goal."""
+def solved_tasks(model: Path, tasks: Sequence[Task], *, beating: int | None = None) -> list[bool]:
+    """By task whether the policy's run reaches the goal.
+
+    Once it cannot be `beating` so many solved tasks any more, the others are not run and count as unsolved.
+    """
     policy = Asnet(model)
-
-    def is_solved(task: Task) -> bool:
+    solved: list[bool] = []
+    for task in tasks:
+        if beating is not None and sum(solved) + len(tasks) - len(solved) <= beating:
+            break
         graph = PolicyGraph(task, policy.bind(task), dead_ends=False, recheck=False)
         [run] = graph.run(task.batch([task.initial_state]), max_steps=MAX_STEPS)
-        return bool(run.outcome == "solved")
-
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(is_solved, tasks))
+        solved.append(bool(run.outcome == "solved"))
+    return solved + [False] * (len(tasks) - len(solved))
