@@ -77,13 +77,17 @@ class TorchBatch:
     def _members(self, predicate: int, schema: int, position: int) -> NDArray[np.int64]:
         """By fact of a predicate its operators in a slot, padded with repetitions; num_ops where none."""
         begin, end = self.fact_start[predicate : predicate + 2]
-        members: list[list[int]] = [[] for _ in range(end - begin)]
-        for op, fact in enumerate(self.slots[schema][:, position].tolist()):
-            if fact < self.num_facts:
-                members[fact - begin].append(self.op_start[schema] + op)
-        width = max(map(len, members), default=1) or 1
-        padded = [group + [group[0] if group else self.num_ops] * (width - len(group)) for group in members]
-        return np.array(padded, dtype=np.int64).reshape(len(members), width)
+        facts = self.slots[schema][:, position].numpy()
+        ops = np.flatnonzero(facts < self.num_facts)
+        ops = ops[np.argsort(facts[ops], kind="stable")]
+        rows = facts[ops] - begin
+        counts = np.bincount(rows, minlength=end - begin)
+        starts = np.cumsum(counts) - counts
+        padded = np.full((end - begin, max(1, int(counts.max(initial=1)))), self.num_ops, dtype=np.int64)
+        some = counts > 0
+        padded[some] = self.op_start[schema] + ops[starts[some]][:, None]
+        padded[rows, np.arange(len(ops)) - starts[rows]] = self.op_start[schema] + ops
+        return padded
 
 
 def _number(at: list[NDArray[np.int64]], starts: list[NDArray[np.int32]], group: int, begin: int) -> int:

@@ -115,7 +115,7 @@ def test_a_model_every_epoch_and_the_same_for_a_seed(tasks: list[misstep.Task], 
     assert set(first.as_json()) >= {"epochs", "final", "models", "success_rate", "seconds"}
 
 
-@pytest.mark.parametrize(("max_states", "cohorts"), [(0, 1), (100_000, 1), (100_000, 3)])
+@pytest.mark.parametrize(("max_states", "cohorts"), [(0, 1), (100_000, 1), (100_000, 3), (0, 3)])
 def test_a_killed_training_goes_on_to_the_same_model(
     tasks: list[misstep.Task], tmp_path: Path, max_states: int, cohorts: int
 ) -> None:
@@ -147,6 +147,16 @@ def test_a_killed_training_goes_on_to_the_same_model(
     assert names == sorted(path.name for path in parts.models.iterdir())
     for name in names:
         assert (whole.models / name).read_bytes() == (parts.models / name).read_bytes()
+
+
+def test_every_second_cohort_has_deeper_networks(tasks: list[misstep.Task], tmp_path: Path) -> None:
+    config = replace(QUICK, epochs=1, runs=1, cohorts=3, max_states=0)
+    result = train_asnet(tasks[:2], tasks[2:], config, out=tmp_path)
+    layers = [read_asnet(result.models / f"good0-{number}-0001.asnet").num_layers for number in range(3)]
+    assert layers == [2, 3, 2]
+    assert make_config("best", layers=2).more_layers == (0,), "who says how deep networks are wants no others"
+    with pytest.raises(InputError, match="more_layers"):
+        replace(QUICK, more_layers=(0, 1000))
 
 
 def test_no_new_seeds_where_all_validation_tasks_are_solved(

@@ -22,7 +22,10 @@ Share = Number(gte=0, lt=1)
 class AsnetOptions(NetworkOptions):
     """What the recipe decides where nothing is said."""
 
-    layers: Annotated[int | None, Parameter(validator=Count, help="Predicate layers.")] = None
+    layers: Annotated[
+        int | None,
+        Parameter(validator=Count, help="Predicate layers; by default 2, and in every second cohort 3."),
+    ] = None
     hidden: Annotated[int | None, Parameter(validator=Count, help="Channels of a hidden vector.")] = None
     cohorts: Annotated[
         int | None,

@@ -89,7 +89,7 @@ def train_asnet(
     answers = TeacherCache(cache or out / "teachers.sqlite")
     try:
         with watch():
-            model = configured_model(view, config, seed=config.seed)
+            model = configured_model(view, config, seed=config.seed, layers=config.layers_of(0))
             data = make_data(model, training, validation, config, cache=answers, report=report)
             data.budget = Budget(seconds=max_seconds)
             data.enumerate()
@@ -99,7 +99,7 @@ def train_asnet(
                 out=out,
                 ending="asnet",
                 write=lambda path, parameters: write_asnet(
-                    path, with_parameters(model, data.trainer, parameters)
+                    path, with_parameters(data.model, data.trainer, parameters)
                 ),
                 about=asdict(replace(config, threads=1)),
                 start=start,
@@ -130,10 +130,12 @@ def _runs(data: TrainingData, number: int) -> list[TrainingRun]:
     assert view is not None
     config = data.config
     seed = config.seed * _SEEDS + number
-    model = configured_model(view, config, seed=seed, number=number)
+    cohort = number // config.runs
+    layers = config.layers_of(cohort)
+    model = configured_model(view, config, seed=seed, number=number, layers=layers)
     trainer = make_data(model, data.tasks[:1], (), replace(config, threads=1, seed=seed)).trainer
     return [
-        TrainingRun(f"{variant}-{number}", variant, TrainerState(*trainer.state()), number // config.runs)
+        TrainingRun(f"{variant}-{number}", variant, TrainerState(*trainer.state()), cohort, layers)
         for variant in config.variants
     ]
 

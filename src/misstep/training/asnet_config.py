@@ -33,6 +33,8 @@ class AsnetConfig(RunConfig):
     """All options of training an ASNet; the defaults are the recipe `best`."""
 
     layers: int = 2
+    more_layers: tuple[int, ...] = (0, 1)
+    """What is added to `layers`, by cohort in turn: deeper networks see further, but learn more slowly."""
     hidden: int = 16
     landmarks: bool = False
     """Whether actions also read if they stand in LM-cut's landmarks of the state. (The loop of Toyer et al.
@@ -80,10 +82,21 @@ class AsnetConfig(RunConfig):
         RunConfig.__post_init__(self)  # `super()` does not find a class with slots
         if not self.variants:
             raise InputError("training needs at least one variant of the loss")
+        if not self.more_layers or not all(
+            0 <= more <= MAX_LAYERS - self.layers for more in self.more_layers
+        ):
+            raise InputError(
+                f"training option `more_layers` is {self.more_layers}; with `layers` {self.layers} each must be in "
+                f"0..{MAX_LAYERS - self.layers}"
+            )
         if not self.init_scales or not all(0 < scale <= 100 for scale in self.init_scales):
             raise InputError(f"training option `init_scales` is {self.init_scales}, not numbers in 0..100")
         if not self.teachers and self.max_states == 0:
             raise InputError("training needs a teacher, or state spaces to enumerate (`max_states`)")
+
+    def layers_of(self, cohort: int) -> int:
+        """How deep the networks of a cohort are."""
+        return self.layers + self.more_layers[cohort % len(self.more_layers)]
 
 
 def make_config(recipe: Recipe, **options: object) -> AsnetConfig:
@@ -94,6 +107,7 @@ def make_config(recipe: Recipe, **options: object) -> AsnetConfig:
             variants=(Variant("teacher"),),
             runs=1,
             cohorts=1,
+            more_layers=(0,),
             epochs=300,
             batches=700,
             final_rate=1e-3,
@@ -114,4 +128,6 @@ def make_config(recipe: Recipe, **options: object) -> AsnetConfig:
     for name in options:
         if name not in known:
             raise InputError(f"training has no option `{name}`; options: {', '.join(sorted(known))}")
+    if "layers" in options:  # Whoever says how deep networks are wants no others.
+        options = {"more_layers": (0,), **options}
     return replace(config, **options)  # type: ignore[arg-type]

@@ -15,6 +15,7 @@ from misstep.plugins import make_part
 from misstep.policies.asnet import ground_net, network_arguments
 from misstep.task import Task
 from misstep.training.asnet_config import AsnetConfig, Variant
+from misstep.training.asnet_init import configured_model
 from misstep.training.gnn_config import GnnConfig
 from misstep.training.gnn_trainer import GnnTrainer
 from misstep.training.labels import Labeller, Regrets, Sample
@@ -112,17 +113,22 @@ class LabelledTasks(ABC, Generic[TrainerT, ConfigT]):
 
     def restore(self, entry: PoolEntry) -> None:
         """Adds an entry of an earlier session, as it was added then."""
+        sample = self._sample(entry)
+        if sample.regrets:
+            self._add(entry.task, sample, is_new=True)
+        else:
+            self._fail(entry.task, sample.state)
+
+    def _sample(self, entry: PoolEntry) -> Sample:
+        """The entry with the numbers of its task; without regrets where it has none."""
         task = self.tasks[entry.task]
         state = task.state(entry.facts)
-        if not entry.regrets:
-            self._fail(entry.task, state)
-            return
         numbers: dict[str, list[int]] = {}
         for action in task.applicable(state):
             numbers.setdefault(action.name, []).append(action.index)
         # The translator may split an action into several of the same name: they were written in order.
         regrets: Regrets = [(numbers[name].pop(0), regret) for name, regret in entry.regrets]
-        self._add(entry.task, Sample(state, regrets), is_new=True)
+        return Sample(state, regrets)
 
     def _fail(self, task: int, state: _core.State) -> None:
         self._seen[task].add(state)
@@ -134,9 +140,16 @@ class LabelledTasks(ABC, Generic[TrainerT, ConfigT]):
         self._failures[task] = 0
         if not is_new:
             return
-        self.trainer.add_sample(task, sample.state, sample.regrets)
+        self._learn(task, sample)
         names = tuple((self.tasks[task].actions[action].name, regret) for action, regret in sample.regrets)
         self.entries.append(PoolEntry(task, tuple(sample.state.facts), names))
+
+    def _learn(self, task: int, sample: Sample) -> None:
+        """Tells whoever is trained of a new sample."""
+        self.trainer.add_sample(task, sample.state, sample.regrets)
+
+    def use(self, layers: int) -> None:
+        """From here on `trainer` is that of networks of this depth; there is only one unless a subclass has more."""
 
     def _labeller(self, task: int) -> Labeller:
         if task not in self._labellers:
@@ -179,23 +192,56 @@ class LabelledTasks(ABC, Generic[TrainerT, ConfigT]):
 AnyData: TypeAlias = LabelledTasks[AsnetTrainer, AsnetConfig] | LabelledTasks[GnnTrainer, GnnConfig]
 
 
-@dataclass
+@dataclass(kw_only=True)
 class TrainingData(LabelledTasks[AsnetTrainer, AsnetConfig]):
     """The tasks of an ASNet's training."""
+
+    model: AsnetModel
+    """An untrained network of the trainer's depth."""
+    others: dict[int, tuple[AsnetModel, AsnetTrainer]] = field(default_factory=dict)
+    """By depth the models and trainers that are not in use now; they learn of all labelled states, too."""
+
+    def use(self, layers: int) -> None:
+        """Goes on with networks of this depth, for which all states that were labelled so far count as well."""
+        if layers == self.model.num_layers:
+            return
+        coming = self.others.pop(layers, None) or self._of_depth(layers)
+        self.others[self.model.num_layers] = self.model, self.trainer
+        self.model, self.trainer = coming
+
+    def _of_depth(self, layers: int) -> tuple[AsnetModel, AsnetTrainer]:
+        view = self.tasks[0].pddl
+        assert view is not None
+        model = configured_model(view, self.config, seed=self.config.seed, layers=layers)
+        trainer = _make_trainer(model, self.tasks, self.config)
+        for number, count in enumerate(self.enumerated):
+            if count is not None:
+                self._add_space(trainer, number)
+        for entry in self.entries:
+            sample = self._sample(entry)
+            if sample.regrets:
+                trainer.add_sample(entry.task, sample.state, sample.regrets)
+        return model, trainer
+
+    def _learn(self, task: int, sample: Sample) -> None:
+        for trainer in (self.trainer, *(each for _, each in self.others.values())):
+            trainer.add_sample(task, sample.state, sample.regrets)
 
     def enumerate(self) -> None:
         """Labels the states of all training tasks that are small enough exactly."""
         for number in range(self.num_training):
-            added = None
-            if self.config.max_states > 0:
-                added = self.trainer.add_state_space(
-                    number,
-                    max_states=self.config.max_states,
-                    max_samples=self.config.max_samples,
-                    seed=self.config.seed,
-                    budget=self.budget,
-                )
-            self.enumerated.append(added)
+            self.enumerated.append(
+                self._add_space(self.trainer, number) if self.config.max_states > 0 else None
+            )
+
+    def _add_space(self, trainer: AsnetTrainer, number: int) -> int | None:
+        return trainer.add_state_space(
+            number,
+            max_states=self.config.max_states,
+            max_samples=self.config.max_samples,
+            seed=self.config.seed,
+            budget=self.budget,
+        )
 
     def train(self, variant: Hashable, *, rate: float) -> float:
         """One epoch of minibatches with the loss of a variant; the mean loss."""
@@ -232,12 +278,18 @@ def make_data(
         raise InputError("training an ASNet needs at least one task")
     for text in config.teachers:
         make_part("teacher", text)  # An unknown one is told before any work is done.
-    nets = [ground_net(model, task, source=task.source) for task in (*training, *validation)]
+    tasks = (*training, *validation)
+    trainer = _make_trainer(model, tasks, config)
+    return TrainingData(trainer, tasks, len(training), config, cache, report, model=model)
+
+
+def _make_trainer(model: AsnetModel, tasks: Sequence[Task], config: AsnetConfig) -> AsnetTrainer:
+    nets = [ground_net(model, task, source=task.source) for task in tasks]
     arguments = network_arguments(model, nets[0])
     shape = {
         key: arguments[key] for key in ("hidden", "predicate_slots", "action_modules", "predicate_modules")
     }
     trainer = AsnetTrainer(**shape, threads=config.threads, seed=config.seed)
-    for task, net in zip((*training, *validation), nets, strict=True):
+    for task, net in zip(tasks, nets, strict=True):
         trainer.add_task(task, **network_arguments(model, net))
-    return TrainingData(trainer, (*training, *validation), len(training), config, cache, report)
+    return trainer

@@ -10,12 +10,14 @@ from misstep.pddl.view import PddlView
 from misstep.training.asnet_config import AsnetConfig
 
 
-def configured_model(view: PddlView, config: AsnetConfig, *, seed: int, number: int = 0) -> AsnetModel:
-    """The network that the configuration asks for, as the run of this number begins."""
+def configured_model(
+    view: PddlView, config: AsnetConfig, *, seed: int, number: int = 0, layers: int | None = None
+) -> AsnetModel:
+    """The network that the configuration asks for, as the run of this number begins; by default not a deeper one."""
     return initial_model(
         view,
         hidden=config.hidden,
-        layers=config.layers,
+        layers=config.layers if layers is None else layers,
         init=config.init,
         scale=config.init_scales[number % len(config.init_scales)],
         seed=seed,

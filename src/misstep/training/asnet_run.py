@@ -61,6 +61,8 @@ class TrainingRun:
     state: TrainerState
     cohort: int = 0
     """Runs of a cohort go side by side; the next cohort begins where all of them have ended."""
+    layers: int | None = None
+    """How deep the network is, where the data has trainers of several depths."""
     epoch: int = 0
     recent: list[Floats] = field(default_factory=list)
     """Parameters after the last epochs, which are averaged."""
@@ -78,6 +80,8 @@ class TrainingRun:
 
         `turn` counts the epochs of all runs.
         """
+        if self.layers is not None:
+            data.use(self.layers)
         config, trainer = data.config, data.trainer
         trainer.restore(
             self.state.parameters,
