@@ -17,6 +17,7 @@ from misstep.budget import Watch
 from misstep.errors import InputError, LimitReached
 from misstep.formats.asnet_policy import write_asnet
 from misstep.formats.safetensors import read_safetensors
+from misstep.policies.asnet import Asnet
 from misstep.record.store import DirectoryStore, write_whole
 from misstep.support.plain import reading
 from misstep.task import Task
@@ -316,11 +317,12 @@ class _Grower:
     def _examine(self, path: Path) -> list[Exam]:
         assert self.book is not None
         candidate = Candidate(f"asnet:{path}", digest_of(path))
+        part = Asnet(path)  # read once for all tasks
         exams = []
         for number in range(len(self.examiner.tasks)):
             exam = self.book.known.get((candidate.digest, number))
             if exam is None:
-                exam = self.examiner.exam(candidate.policy, number, budget=self.data.budget)
+                exam = self.examiner.exam(candidate.policy, number, part=part, budget=self.data.budget)
                 if exam is None:
                     raise TimeUp
                 self.book.put(candidate, number, exam)
