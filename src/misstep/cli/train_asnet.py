@@ -24,7 +24,7 @@ class AsnetOptions(NetworkOptions):
 
     layers: Annotated[
         int | None,
-        Parameter(validator=Count, help="Predicate layers; by default 2, and in every second cohort 3."),
+        Parameter(validator=Count, help="Predicate layers; by default 2, and 3 in half of the runs."),
     ] = None
     hidden: Annotated[int | None, Parameter(validator=Count, help="Channels of a hidden vector.")] = None
     cohorts: Annotated[

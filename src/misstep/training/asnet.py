@@ -130,12 +130,13 @@ def _runs(data: TrainingData, number: int) -> list[TrainingRun]:
     assert view is not None
     config = data.config
     seed = config.seed * _SEEDS + number
-    cohort = number // config.runs
-    layers = config.layers_of(cohort)
+    layers = config.layers_of(number)
     model = configured_model(view, config, seed=seed, number=number, layers=layers)
     trainer = make_data(model, data.tasks[:1], (), replace(config, threads=1, seed=seed)).trainer
     return [
-        TrainingRun(f"{variant}-{number}", variant, TrainerState(*trainer.state()), cohort, layers)
+        TrainingRun(
+            f"{variant}-{number}", variant, TrainerState(*trainer.state()), number // config.runs, layers
+        )
         for variant in config.variants
     ]
 

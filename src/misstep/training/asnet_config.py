@@ -33,8 +33,8 @@ class AsnetConfig(RunConfig):
     """All options of training an ASNet; the defaults are the recipe `best`."""
 
     layers: int = 2
-    more_layers: tuple[int, ...] = (0, 1)
-    """What is added to `layers`, by cohort in turn: deeper networks see further, but learn more slowly."""
+    more_layers: tuple[int, ...] = (0, 1, 1, 0)
+    """What is added to `layers`, by run in turn: deeper networks see further, but an epoch takes longer."""
     hidden: int = 16
     landmarks: bool = False
     """Whether actions also read if they stand in LM-cut's landmarks of the state. (The loop of Toyer et al.
@@ -94,9 +94,9 @@ class AsnetConfig(RunConfig):
         if not self.teachers and self.max_states == 0:
             raise InputError("training needs a teacher, or state spaces to enumerate (`max_states`)")
 
-    def layers_of(self, cohort: int) -> int:
-        """How deep the networks of a cohort are."""
-        return self.layers + self.more_layers[cohort % len(self.more_layers)]
+    def layers_of(self, number: int) -> int:
+        """How deep the network of the runs with this number is."""
+        return self.layers + self.more_layers[number % len(self.more_layers)]
 
 
 def make_config(recipe: Recipe, **options: object) -> AsnetConfig:
