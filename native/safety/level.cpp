@@ -57,7 +57,7 @@ class Level final : public Decider {
         std::vector<std::uint32_t> watches;  // first watch on this node
         std::vector<std::uint32_t> mark;     // size of pending_ when the node was expanded
         std::vector<std::uint32_t> order_of;  // where the order of a node's moves starts in `orders`
-        std::vector<std::uint32_t> orders;
+        std::vector<std::uint32_t> orders;    // of each node the number of its moves, then the moves
         std::vector<Watch> pool;
         std::uint32_t free = none;
 
@@ -90,11 +90,37 @@ class Level final : public Decider {
 
     struct Ranked {
         std::uint32_t count;  // of moves that have the outcome; or of new nodes that a move leads to
-        double distance;
         std::uint32_t index;  // of a state, or of a move
+        double distance;      // from unsafety, or unasked: most ranks differ in their counts
     };
-    static bool before(const Ranked& a, const Ranked& b) {
-        return a.count != b.count ? a.count < b.count : a.distance > b.distance;
+    static constexpr double unasked = -1;
+
+    // Sorts a few ranks by count, then the farthest from unsafety first; ties stay as they are. `ask` says
+    // how far an index is.
+    template <typename Ask>
+    static void sort_ranks(std::vector<Ranked>& ranks, Ask ask) {
+        auto distance = [&](Ranked& rank) {
+            if (rank.distance == unasked) rank.distance = ask(rank.index);
+            return rank.distance;
+        };
+        if (ranks.size() > 32) {  // as below, but not quadratic
+            std::for_each(ranks.begin(), ranks.end(), distance);
+            std::stable_sort(ranks.begin(), ranks.end(), [](const Ranked& a, const Ranked& b) {
+                return a.count != b.count ? a.count < b.count : a.distance > b.distance;
+            });
+            return;
+        }
+        for (std::size_t i = 1; i < ranks.size(); ++i) {
+            Ranked rank = ranks[i];
+            std::size_t at = i;
+            for (; at > 0; --at) {
+                Ranked& other = ranks[at - 1];
+                if (other.count < rank.count) break;
+                if (other.count == rank.count && distance(other) >= distance(rank)) break;
+                ranks[at] = other;
+            }
+            ranks[at] = rank;
+        }
     }
 
     Table& table(const Node& node) { return (*tables_)[node.left]; }
@@ -145,34 +171,43 @@ class Level final : public Decider {
         }
     }
 
-    // The order in which the moves of a node are tried: the policy's own first, since after it as many
-    // deviations are left as before; then those that lead to the fewest new nodes, since one good move is
-    // enough; of these those that stay far from unsafety, then in the order of the game.
+    // The order in which the moves of a node are tried: those that lead to the fewest new nodes first, since
+    // one good move is enough; of these the policy's own, since after it as many deviations are left as
+    // before, then those that stay far from unsafety, then in the order of the game. What cannot be paid for
+    // is left out.
     void sort_moves(const Node& node, const Moves& moves) {
         Table& own = table(node);
         if (own.order_of[node.state] != none) return;
         own.order_of[node.state] = static_cast<std::uint32_t>(own.orders.size());
         sorted_.clear();
         for (std::uint32_t i = 0; i < moves.size(); ++i) {
+            const Move move = moves[i];
+            const std::uint32_t cost = bounds_->cost(move);
+            if (cost > node.left) break;
             std::uint32_t fresh = 0;
-            double least = std::numeric_limits<double>::infinity();
-            const std::uint32_t cost = bounds_->cost(moves[i]);
-            for (StateId t : moves[i].outcomes) {
-                const Node after{t, node.left - std::min(node.left, cost)};
+            for (StateId t : move.outcomes) {
+                const Node after{t, node.left - cost};
                 fresh += t != node.state && !safe(after) && !open(after);
-                least = std::min(least, game_.distance(t));
             }
-            sorted_.push_back({fresh, least, i});
+            sorted_.push_back({fresh, i, unasked});
         }
-        const bool own_first = bounds_->cost(moves[0]) < bounds_->cost(moves[moves.size() - 1]);
-        std::stable_sort(sorted_.begin() + (own_first ? 1 : 0), sorted_.end(), before);
+        if (sorted_.size() > 1) {
+            if (bounds_->cost(moves[0]) < bounds_->cost(moves[moves.size() - 1]))
+                sorted_[0].distance = std::numeric_limits<double>::infinity();
+            sort_ranks(sorted_, [&](std::uint32_t i) {
+                double least = std::numeric_limits<double>::infinity();
+                for (StateId t : moves[i].outcomes) least = std::min(least, game_.distance(t));
+                return least;
+            });
+        }
+        own.orders.push_back(static_cast<std::uint32_t>(sorted_.size()));
         for (const Ranked& ranked : sorted_) own.orders.push_back(ranked.index);
     }
 
     // The index, in the game, of the move that comes at this place.
     std::uint32_t move_at(const Node& node, std::uint32_t place) {
         Table& own = table(node);
-        return own.orders[own.order_of[node.state] + place];
+        return own.orders[own.order_of[node.state] + 1 + place];
     }
 
     // Finds the current move of a node from this place on; true if there is none, and it is lost.
@@ -180,10 +215,11 @@ class Level final : public Decider {
         Moves moves = bounds_->moves(game_, node.state);
         Table& own = table(node);
         ++own.version[node.state];
-        for (; i < moves.size(); ++i) {
+        const std::uint32_t count = own.orders[own.order_of[node.state]];
+        for (; i < count; ++i) {
             Move move = moves[move_at(node, i)];
             std::uint32_t cost = bounds_->cost(move);
-            if (cost > node.left || loses(move, node.left - cost)) continue;
+            if (loses(move, node.left - cost)) continue;
             own.current[node.state] = i;
             watch(node, move, node.left - cost);
             return false;
@@ -212,26 +248,29 @@ class Level final : public Decider {
             case OutcomeOrder::first_first:
                 return (void)std::for_each(move.outcomes.rbegin(), move.outcomes.rend(), one);
             case OutcomeOrder::shared:
+                if (move.outcomes.size() == 1) return one(move.outcomes[0]);
                 sort_shared(node, move);
                 for (const Ranked& ranked : sorted_) one(ranked.index);
         }
     }
 
-    // Only moves that cost as much as this one lead to the same nodes.
+    // What is looked at first comes last. To look into a state that was expanded before is nearly free, and
+    // may spare the others; a count above that of all moves puts it there. Only moves that cost as much as
+    // this one lead to the same nodes.
     void sort_shared(const Node& node, const Move& move) {
         sorted_.clear();
         Moves moves = bounds_->moves(game_, node.state);
         const std::uint32_t cost = bounds_->cost(move);
         for (StateId t : move.outcomes) {
-            std::uint32_t count = 0;
+            std::uint32_t count = expanded_before(t) ? moves.size() : 0;
             for (std::uint32_t i = 0; i < moves.size(); ++i) {
-                if (bounds_->cost(moves[i]) != cost) continue;
-                auto outcomes = moves[i].outcomes;
-                count += std::binary_search(outcomes.begin(), outcomes.end(), t);
+                const Move other = moves[i];
+                if (bounds_->cost(other) != cost) continue;
+                count += std::binary_search(other.outcomes.begin(), other.outcomes.end(), t);
             }
-            sorted_.push_back({count, game_.distance(t), t});
+            sorted_.push_back({count, t, unasked});
         }
-        std::stable_sort(sorted_.begin(), sorted_.end(), before);
+        sort_ranks(sorted_, [&](std::uint32_t t) { return game_.distance(t); });
     }
 
     // Tells the watchers of a lost node, and theirs. What is lost with some deviations left is lost with
