@@ -52,6 +52,8 @@ class Decider {
         meet(s, bounds);
         return bounds.lower(s) >= cap || bounds.settled(s);
     }
+    // Whether this decider has expanded s: to expand it again costs nothing.
+    bool expanded_before(StateId s) const { return s < counted_.size() && counted_[s]; }
     void meet(StateId s, Bounds& bounds) {
         bounds.grow(game_.size());
         if (game_.leaf(s) == Leaf::unsafe) bounds.lose_leaf(s);
@@ -76,8 +78,9 @@ class Decider {
 };
 
 // In which order `level` looks into the outcomes of a move: worth a factor of 50 on refutations.
-// shared: the outcome that most moves that can be paid for have in common, since losing it refutes them all
-// at once; then the least h_u, where the adversary most likely wins; then the last.
+// shared: outcomes that were expanded before, since that costs nothing; then the one that most moves that
+// cost as much have in common, since losing it refutes them all at once; then the least h_u, where the
+// adversary most likely wins; then the last.
 enum class OutcomeOrder : std::uint8_t { shared, last_first, first_first };
 
 std::unique_ptr<Decider> make_level(Game& game, OutcomeOrder order);

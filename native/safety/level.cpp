@@ -51,27 +51,24 @@ class Level final : public Decider {
         std::uint32_t version;
         std::uint32_t next;
     };
-    struct Table {                           // of the nodes with the same number of deviations left, by state
-        std::vector<std::uint32_t> current;  // place of the current move, or none: then the node is not open
-        std::vector<std::uint32_t> version;  // of the current move; older watches are stale
-        std::vector<std::uint32_t> watches;  // first watch on this node
-        std::vector<std::uint32_t> mark;     // size of pending_ when the node was expanded
-        std::vector<std::uint32_t> order_of;  // where the order of a node's moves starts in `orders`
-        std::vector<std::uint32_t> orders;
+    struct Entry {                      // of a node; together, because they are read together
+        std::uint32_t current = none;   // place of the current move, or none: then the node is not open
+        std::uint32_t version = 0;      // of the current move; older watches are stale
+        std::uint32_t watches = none;   // first watch on this node
+        std::uint32_t mark = none;      // size of pending_ when the node was expanded
+        std::uint32_t order_of = none;  // where the order of the node's moves starts in `orders`
+    };
+    struct Table {                          // of the nodes with the same number of deviations left
+        std::vector<Entry> entries;         // by state
+        std::vector<std::uint32_t> orders;  // of each node the number of its moves, then the moves
         std::vector<Watch> pool;
         std::uint32_t free = none;
 
         void resize(std::size_t states) {
-            if (states <= current.size()) return;
-            std::size_t size = std::max(states, 2 * current.size());
-            current.resize(size, none);
-            version.resize(size, 0);
-            watches.resize(size, none);
-            mark.resize(size, none);
-            order_of.resize(size, none);
+            if (states > entries.size()) entries.resize(std::max(states, 2 * entries.size()));
         }
         void add(StateId t, Watch watch) {
-            watch.next = watches[t];
+            watch.next = entries[t].watches;
             std::uint32_t at = free;
             if (at == none) {
                 at = static_cast<std::uint32_t>(pool.size());
@@ -80,7 +77,7 @@ class Level final : public Decider {
                 free = pool[at].next;
                 pool[at] = watch;
             }
-            watches[t] = at;
+            entries[t].watches = at;
         }
         void release(std::uint32_t at) {
             pool[at].next = free;
@@ -90,18 +87,45 @@ class Level final : public Decider {
 
     struct Ranked {
         std::uint32_t count;  // of moves that have the outcome; or of new nodes that a move leads to
-        double distance;
         std::uint32_t index;  // of a state, or of a move
+        double distance;      // from unsafety, or unasked: most ranks differ in their counts
     };
-    static bool before(const Ranked& a, const Ranked& b) {
-        return a.count != b.count ? a.count < b.count : a.distance > b.distance;
+    static constexpr double unasked = -1;
+
+    // Sorts a few ranks by count, then the farthest from unsafety first; ties stay as they are. `ask` says
+    // how far an index is.
+    template <typename Ask>
+    static void sort_ranks(std::vector<Ranked>& ranks, Ask ask) {
+        auto distance = [&](Ranked& rank) {
+            if (rank.distance == unasked) rank.distance = ask(rank.index);
+            return rank.distance;
+        };
+        if (ranks.size() > 32) {  // as below, but not quadratic
+            std::for_each(ranks.begin(), ranks.end(), distance);
+            std::stable_sort(ranks.begin(), ranks.end(), [](const Ranked& a, const Ranked& b) {
+                return a.count != b.count ? a.count < b.count : a.distance > b.distance;
+            });
+            return;
+        }
+        for (std::size_t i = 1; i < ranks.size(); ++i) {
+            Ranked rank = ranks[i];
+            std::size_t at = i;
+            for (; at > 0; --at) {
+                Ranked& other = ranks[at - 1];
+                if (other.count < rank.count) break;
+                if (other.count == rank.count && distance(other) >= distance(rank)) break;
+                ranks[at] = other;
+            }
+            ranks[at] = rank;
+        }
     }
 
     Table& table(const Node& node) { return (*tables_)[node.left]; }
+    Entry& entry(const Node& node) { return table(node).entries[node.state]; }
     void grow() {
         for (Table& each : *tables_) each.resize(game_.size());
     }
-    bool open(const Node& node) { return table(node).current[node.state] != none; }
+    bool open(const Node& node) { return entry(node).current != none; }
     bool lost(const Node& node) const { return bounds_->lower(node.state) > node.left; }
     bool safe(const Node& node) const { return bounds_->upper(node.state) <= node.left; }
     bool closed(const Node& node) {
@@ -109,14 +133,13 @@ class Level final : public Decider {
         return lost(node) || safe(node);
     }
     bool live(const Watch& watch) {
-        return !safe(watch.watcher) && !lost(watch.watcher) &&
-               table(watch.watcher).version[watch.watcher.state] == watch.version;
+        return !safe(watch.watcher) && !lost(watch.watcher) && entry(watch.watcher).version == watch.version;
     }
 
     // Whether an open node still relies on this one; unlinks the stale watches it passes.
     bool watched(const Node& node) {
         Table& own = table(node);
-        std::uint32_t& first = own.watches[node.state];
+        std::uint32_t& first = own.entries[node.state].watches;
         while (first != none && !live(own.pool[first])) {
             std::uint32_t stale = first;
             first = own.pool[stale].next;
@@ -140,55 +163,65 @@ class Level final : public Decider {
             for (std::uint32_t i = 0; i < moves.size(); ++i)
                 for (StateId t : moves[i].outcomes) meet(t, *bounds_);
             sort_moves(node, moves);
-            table(node).mark[node.state] = static_cast<std::uint32_t>(pending_.size());
+            entry(node).mark = static_cast<std::uint32_t>(pending_.size());
             if (advance(node, 0)) raise(node);
         }
     }
 
-    // The order in which the moves of a node are tried: the policy's own first, since after it as many
-    // deviations are left as before; then those that lead to the fewest new nodes, since one good move is
-    // enough; of these those that stay far from unsafety, then in the order of the game.
+    // The order in which the moves of a node are tried: those that lead to the fewest new nodes first, since
+    // one good move is enough; of these the policy's own, since after it as many deviations are left as
+    // before, then those that stay far from unsafety, then in the order of the game. What cannot be paid for
+    // is left out.
     void sort_moves(const Node& node, const Moves& moves) {
         Table& own = table(node);
-        if (own.order_of[node.state] != none) return;
-        own.order_of[node.state] = static_cast<std::uint32_t>(own.orders.size());
+        if (own.entries[node.state].order_of != none) return;
+        own.entries[node.state].order_of = static_cast<std::uint32_t>(own.orders.size());
         sorted_.clear();
         for (std::uint32_t i = 0; i < moves.size(); ++i) {
+            const Move move = moves[i];
+            const std::uint32_t cost = bounds_->cost(move);
+            if (cost > node.left) break;
             std::uint32_t fresh = 0;
-            double least = std::numeric_limits<double>::infinity();
-            const std::uint32_t cost = bounds_->cost(moves[i]);
-            for (StateId t : moves[i].outcomes) {
-                const Node after{t, node.left - std::min(node.left, cost)};
+            for (StateId t : move.outcomes) {
+                const Node after{t, node.left - cost};
                 fresh += t != node.state && !safe(after) && !open(after);
-                least = std::min(least, game_.distance(t));
             }
-            sorted_.push_back({fresh, least, i});
+            sorted_.push_back({fresh, i, unasked});
         }
-        const bool own_first = bounds_->cost(moves[0]) < bounds_->cost(moves[moves.size() - 1]);
-        std::stable_sort(sorted_.begin() + (own_first ? 1 : 0), sorted_.end(), before);
+        if (sorted_.size() > 1) {
+            if (bounds_->cost(moves[0]) < bounds_->cost(moves[moves.size() - 1]))
+                sorted_[0].distance = std::numeric_limits<double>::infinity();
+            sort_ranks(sorted_, [&](std::uint32_t i) {
+                double least = std::numeric_limits<double>::infinity();
+                for (StateId t : moves[i].outcomes) least = std::min(least, game_.distance(t));
+                return least;
+            });
+        }
+        own.orders.push_back(static_cast<std::uint32_t>(sorted_.size()));
         for (const Ranked& ranked : sorted_) own.orders.push_back(ranked.index);
     }
 
     // The index, in the game, of the move that comes at this place.
     std::uint32_t move_at(const Node& node, std::uint32_t place) {
         Table& own = table(node);
-        return own.orders[own.order_of[node.state] + place];
+        return own.orders[own.entries[node.state].order_of + 1 + place];
     }
 
     // Finds the current move of a node from this place on; true if there is none, and it is lost.
     bool advance(const Node& node, std::uint32_t i) {
         Moves moves = bounds_->moves(game_, node.state);
         Table& own = table(node);
-        ++own.version[node.state];
-        for (; i < moves.size(); ++i) {
+        ++own.entries[node.state].version;
+        const std::uint32_t count = own.orders[own.entries[node.state].order_of];
+        for (; i < count; ++i) {
             Move move = moves[move_at(node, i)];
             std::uint32_t cost = bounds_->cost(move);
-            if (cost > node.left || loses(move, node.left - cost)) continue;
-            own.current[node.state] = i;
+            if (loses(move, node.left - cost)) continue;
+            own.entries[node.state].current = i;
             watch(node, move, node.left - cost);
             return false;
         }
-        own.current[node.state] = none;
+        own.entries[node.state].current = none;
         bounds_->raise(node.state, node.left + 1);
         return true;
     }
@@ -199,7 +232,7 @@ class Level final : public Decider {
     }
 
     void watch(const Node& node, const Move& move, std::uint32_t left) {
-        const std::uint32_t version = table(node).version[node.state];
+        const std::uint32_t version = entry(node).version;
         auto one = [&](StateId t) {
             const Node after{t, left};
             if (safe(after)) return;
@@ -212,26 +245,29 @@ class Level final : public Decider {
             case OutcomeOrder::first_first:
                 return (void)std::for_each(move.outcomes.rbegin(), move.outcomes.rend(), one);
             case OutcomeOrder::shared:
+                if (move.outcomes.size() == 1) return one(move.outcomes[0]);
                 sort_shared(node, move);
                 for (const Ranked& ranked : sorted_) one(ranked.index);
         }
     }
 
-    // Only moves that cost as much as this one lead to the same nodes.
+    // What is looked at first comes last. To look into a state that was expanded before is nearly free, and
+    // may spare the others; a count above that of all moves puts it there. Only moves that cost as much as
+    // this one lead to the same nodes.
     void sort_shared(const Node& node, const Move& move) {
         sorted_.clear();
         Moves moves = bounds_->moves(game_, node.state);
         const std::uint32_t cost = bounds_->cost(move);
         for (StateId t : move.outcomes) {
-            std::uint32_t count = 0;
+            std::uint32_t count = expanded_before(t) ? moves.size() : 0;
             for (std::uint32_t i = 0; i < moves.size(); ++i) {
-                if (bounds_->cost(moves[i]) != cost) continue;
-                auto outcomes = moves[i].outcomes;
-                count += std::binary_search(outcomes.begin(), outcomes.end(), t);
+                const Move other = moves[i];
+                if (bounds_->cost(other) != cost) continue;
+                count += std::binary_search(other.outcomes.begin(), other.outcomes.end(), t);
             }
-            sorted_.push_back({count, game_.distance(t), t});
+            sorted_.push_back({count, t, unasked});
         }
-        std::stable_sort(sorted_.begin(), sorted_.end(), before);
+        sort_ranks(sorted_, [&](std::uint32_t t) { return game_.distance(t); });
     }
 
     // Tells the watchers of a lost node, and theirs. What is lost with some deviations left is lost with
@@ -247,8 +283,8 @@ class Level final : public Decider {
 
     void tell(const Node& gone) {
         Table& own = table(gone);
-        std::uint32_t at = own.watches[gone.state];
-        own.watches[gone.state] = none;
+        std::uint32_t at = own.entries[gone.state].watches;
+        own.entries[gone.state].watches = none;
         while (at != none) {
             const Watch watch = own.pool[at];
             own.release(at);
@@ -256,9 +292,9 @@ class Level final : public Decider {
             if (!live(watch)) continue;
             const Node& p = watch.watcher;
             // What was pushed since p was expanded mostly served the move that p now leaves.
-            std::uint32_t mark = table(p).mark[p.state];
+            std::uint32_t mark = entry(p).mark;
             if (may_cut_ && mark < pending_.size()) pending_.resize(mark);
-            if (advance(p, table(p).current[p.state] + 1)) queue_.push_back(p);
+            if (advance(p, entry(p).current + 1)) queue_.push_back(p);
         }
     }
 
@@ -289,7 +325,7 @@ class Level final : public Decider {
         for (const Node& node : reached) bounds_->settle(node.state, node.left, current_move(node));
         return true;
     }
-    std::uint32_t current_move(const Node& node) { return move_at(node, table(node).current[node.state]); }
+    std::uint32_t current_move(const Node& node) { return move_at(node, entry(node).current); }
 
     OutcomeOrder order_;
     std::vector<Table> finite_tables_, infinite_tables_;  // by the deviations that are left
