@@ -13,7 +13,7 @@ from misstep.errors import InputError
 from misstep.events import Finished, Judged
 from misstep.experiments.reproduce import biases, framework, oracles, training
 from misstep.experiments.reproduce.data import Subject, find_data, published, subjects
-from misstep.experiments.reproduce.order import CORES, LEAST_SECONDS, Order, scale_of
+from misstep.experiments.reproduce.order import CORES, FEWEST_STATES, Order, scale_of
 from misstep.experiments.reproduce.stages import Cell, Found, bind, run_stages
 from misstep.experiments.reproduce.table import Table, Value, difference, percent, write_tables
 from misstep.experiments.reproduce.training_units import training_scale
@@ -88,20 +88,20 @@ def test_printed_training_says_the_same_twice() -> None:
 
 @pytest.mark.parametrize("cells", [8, 112, 500])
 def test_plans_fit_into_the_time_and_grow_with_it(cells: int) -> None:
-    before = scale_of(1, cells, most_states=100)
+    before = scale_of(1, cells, most_states=100, state_seconds=0.4)
     for seconds in (60, 600, 1800, 7200, 36_000):
-        scale = scale_of(seconds, cells, most_states=100)
+        scale = scale_of(seconds, cells, most_states=100, state_seconds=0.4)
         assert scale.tasks >= before.tasks
-        assert scale.pool <= 100
-        if scale.seconds > LEAST_SECONDS:
-            assert cells * scale.tasks * scale.seconds <= CORES * seconds
+        assert FEWEST_STATES <= scale.pool <= 100
+        if FEWEST_STATES < scale.pool < 100:
+            assert 0.7 * CORES * seconds < cells * scale.tasks * 0.4 * scale.pool < CORES * seconds
         before = scale
 
 
 def test_tasks_are_spread_over_all_sizes_and_more_of_them_begin_with_the_same() -> None:
     problems = tuple(Path(f"{size:02d}.pddl") for size in range(41))
     subject = Subject("row", Path("domain.pddl"), problems, "policy", "policy")
-    assert [int(path.stem) for path in subject.chosen(3)] == [10, 20, 30]
+    assert [int(path.stem) for path in subject.chosen(3)] == [20, 10, 30]
     assert subject.chosen(7)[:3] == subject.chosen(3)
     assert sorted(subject.chosen(41)) == sorted(problems)
     assert len(subject.chosen(1000)) == 41
@@ -169,17 +169,21 @@ def test_biases_are_compared_on_the_same_number_of_states() -> None:
     rows = {"ASNets Gripper": published("biases")["rows"]["ASNets Gripper"]}
     tests = [found("ASNets Gripper", "one", bias, "bbcc") for bias in biases.PRACTICAL[:-1]]
     tests += [found("ASNets Gripper", "one", "loopiness", "qb", cut=True)]
-    practical, everything, trend, unknown = biases.tables_of(rows, tests)
+    practical, everything, own, trend, missing, unknown = biases.tables_of(rows, tests)
     assert unknown.rows["ASNets Gripper"]["none"].ours == 0.0
     row = practical.rows["ASNets Gripper"]
     assert (row["tasks"].ours, row["states"].ours) == (1, 2)
     assert all(row[bias].ours == 100.0 for bias in biases.PRACTICAL)
     assert [row[bias].is_cut for bias in biases.PRACTICAL] == [False] * 4 + [True]
     assert row["detour"].published == 0.0
+    # All states of every pool, whatever the other biases have.
+    assert [own.rows["ASNets Gripper"][bias].ours for bias in ("none", "loopiness")] == [50.0, 100.0]
+    assert own.rows["ASNets Gripper"]["none"].count == 4
+    assert missing.rows["ASNets Gripper"]["none"].ours == 0.0
     # Without a test of the exact biases there is nothing to be compared.
     assert everything.rows["ASNets Gripper"]["states"].ours == 0
     assert everything.rows["ASNets Gripper"]["none"].ours is None
-    assert trend.rows["ASNets Gripper"]["detour"].ours == 0.0
+    assert trend.rows["ASNets Gripper"]["loopiness"].ours == 50.0
 
 
 def test_recall_is_that_on_the_states_that_all_oracles_met() -> None:
@@ -190,7 +194,8 @@ def test_recall_is_that_on_the_states_that_all_oracles_met() -> None:
     ]
     tests += [found("Gripper", "one", "A*", "bu c"), found("Gripper", "one", "EHC", "ub c")]
     tests += [found("Gripper", "one", "SMO", "b")]
-    row = oracles.table_of(told, tests).rows["Gripper"]
+    recall, beside = oracles.tables_of(told, tests)
+    row = recall.rows["Gripper"]
     assert row["states"].ours == 3
     assert row["SMO"].ours is None  # it met less than half of the states, and limits nobody else
     assert row["A*"].ours == row["EHC"].ours == pytest.approx(100 / 3)
@@ -198,6 +203,28 @@ def test_recall_is_that_on_the_states_that_all_oracles_met() -> None:
     assert row["A*"].published == 83.8
     assert row["cleared"].ours == pytest.approx(100 / 3)
     assert row["unknown"].ours == 0.0
+    row = beside.rows["Gripper"]
+    assert row[oracles.DEFAULT].published == row["at most"].published == 84.1
+    assert row[oracles.DEFAULT].ours == pytest.approx(200 / 3)
+    assert row["at most"].ours == pytest.approx(200 / 3)
+    assert row["default, missing"].ours == 0.0  # three states say little
+    assert row["BMO-100+Aras/EHC, missing"].ours == pytest.approx(84.1 - 70.76, abs=0.01)
+
+
+def test_an_oracle_is_left_out_of_a_domain_and_not_of_a_task() -> None:
+    told = {"rows": {"Gripper": published("oracles")["rows"]["Gripper"]}}
+    names = [oracles.DEFAULT, *oracles.ORACLES]
+    tests = [found("Gripper", "one", name, "bbbb") for name in names]
+    tests += [found("Gripper", "two", name, "b" if name == "SMO" else "uuuu") for name in names]
+    row = oracles.tables_of(told, tests)[0].rows["Gripper"]
+    assert (row["tasks"].ours, row["states"].ours) == (
+        2,
+        5,
+    )  # SMO met five of eight states, and five are compared
+    assert row["A*"].ours == 80.0
+    # A task whose last oracles were not reached does not count.
+    tests += [found("Gripper", "three", name, "bbbb") for name in names[:4]]
+    assert oracles.tables_of(told, tests)[0].rows["Gripper"]["states"].ours == 5
 
 
 def test_parts_of_the_framework_count_the_right_states(
@@ -274,7 +301,7 @@ def test_tables_are_for_people_and_for_programs(tmp_path: Path) -> None:
         "a": {"x": percent(1, 4, printed=50.0, is_cut=True), "y": Value(3)},
         "b": {"x": percent(0, 0, printed=7.0)},
     }
-    write_tables(tmp_path, "Title", ["line"], [Table("one", rows, ("A note.",))])
+    write_tables(tmp_path, "Title", ["line"], [Table("one", rows, ("A note.",))], present=["a"])
     assert (tmp_path / "table.md").read_text().splitlines()[4:] == [
         "## one",
         "",
@@ -284,7 +311,7 @@ def test_tables_are_for_people_and_for_programs(tmp_path: Path) -> None:
         "| a | ours | 25.0* |  |",
         "|  | 95 % | 1-81 |  |",
         "| b | paper | 7.0 |  |",
-        "| b | not tested |  |  |",
+        "| b | no data |  |  |",
         "",
         "A note.",
     ]

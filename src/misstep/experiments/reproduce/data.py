@@ -33,7 +33,7 @@ class Subject:
     label: str
 
     def chosen(self, count: int) -> list[Path]:
-        """So many tasks spread over all sizes: the first quarter, the middle, three quarters, then between."""
+        """So many tasks spread over all sizes: the middle, a quarter, three quarters, then between."""
         found: dict[Path, None] = {}
         for share in _shares():
             if len(found) == min(count, len(self.problems)):
@@ -44,7 +44,7 @@ class Subject:
 
 def _shares() -> list[float]:
     """Parts of 1 that become finer; all of a thousand tasks are met."""
-    parts = [0.25, 0.5, 0.75]
+    parts = [0.5, 0.25, 0.75]
     for level in range(3, 12):
         parts += [(2 * k + 1) / 2**level for k in range(2 ** (level - 1))]
     return [*parts, 0.0, 1.0]

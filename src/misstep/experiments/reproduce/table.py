@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -62,12 +62,24 @@ def difference(value: Value, base: Value) -> Value:
 
 
 def write_tables(
-    out: Path, title: str, about: Sequence[str], tables: Sequence[Table], *, name: str = "table"
+    out: Path,
+    title: str,
+    about: Sequence[str],
+    tables: Sequence[Table],
+    *,
+    name: str = "table",
+    present: Collection[str] | None = None,
 ) -> None:
-    """Writes NAME.md and NAME.csv."""
+    """Writes NAME.md and NAME.csv; `present` are the rows that could be tested, where that is known."""
     lines = [f"# {title}", "", *(f"- {line}" for line in about)]
     for table in tables:
-        lines += ["", f"## {table.name}", "", *_markdown(table), *(f"\n{note}" for note in table.notes)]
+        lines += [
+            "",
+            f"## {table.name}",
+            "",
+            *_markdown(table, present),
+            *(f"\n{note}" for note in table.notes),
+        ]
     write_whole(out / f"{name}.md", "\n".join(lines) + "\n")
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
@@ -111,7 +123,7 @@ def _rounded(number: float | None) -> float | None:
     return None if number is None else round(number, 3)
 
 
-def _markdown(table: Table) -> Iterator[str]:
+def _markdown(table: Table, present: Collection[str] | None) -> Iterator[str]:
     columns = list(dict.fromkeys(column for values in table.rows.values() for column in values))
     yield _line("", "", *columns)
     yield _line(*["---"] * (len(columns) + 2))
@@ -121,10 +133,18 @@ def _markdown(table: Table) -> Iterator[str]:
             yield _line(row, "paper", *(_number(value.published, table.digits) for value in given))
         is_tested = any(value.ours is not None for value in given)
         yield _line(
-            row, "ours" if is_tested else "not tested", *(_ours(value, table.digits) for value in given)
+            row,
+            "ours" if is_tested else _why_not(row, present),
+            *(_ours(value, table.digits) for value in given),
         )
         if any(value.low is not None for value in given):
             yield _line("", "95 %", *(_bounds(value) for value in given))
+
+
+def _why_not(row: str, present: Collection[str] | None) -> str:
+    if present is None:
+        return "not tested"
+    return "not reached" if row in present else "no data"
 
 
 def _line(*cells: str) -> str:
