@@ -8,13 +8,15 @@ import pytest
 
 from misstep import load, search
 from misstep.bound import NEVER, Bound
+from misstep.budget import Budget
 from misstep.config import Config
 from misstep.errors import InputError
 from misstep.events import Finished, Judged
-from misstep.experiments.reproduce import biases, framework, oracles, training
+from misstep.experiments.reproduce import biases, framework, oracles, safety, training
 from misstep.experiments.reproduce.data import Subject, find_data, published, subjects
 from misstep.experiments.reproduce.order import CORES, FEWEST_STATES, Order, scale_of
-from misstep.experiments.reproduce.stages import Cell, Found, bind, run_stages
+from misstep.experiments.reproduce.result import left_lines
+from misstep.experiments.reproduce.stages import Cell, Found, bind, by_task, run_stages
 from misstep.experiments.reproduce.table import Table, Value, difference, percent, write_tables
 from misstep.experiments.reproduce.training_units import training_scale
 from misstep.formats.sas import with_goal
@@ -103,6 +105,9 @@ def test_tasks_are_spread_over_all_sizes_and_more_of_them_begin_with_the_same() 
     subject = Subject("row", Path("domain.pddl"), problems, "policy", "policy")
     assert [int(path.stem) for path in subject.chosen(3)] == [20, 10, 30]
     assert subject.chosen(7)[:3] == subject.chosen(3)
+    slow = Subject("row", Path("domain.pddl"), problems, "gnn:policy", "policy")
+    assert [int(path.stem) for path in slow.chosen(5)] == [20, 10, 15, 5, 30]
+    assert sorted(slow.chosen(41)) == sorted(problems)
     assert sorted(subject.chosen(41)) == sorted(problems)
     assert len(subject.chosen(1000)) == 41
 
@@ -364,6 +369,40 @@ def test_stages_go_on_where_they_were_stopped(tmp_path: Path) -> None:
     assert verdicts(again[-1]) == verdicts(whole[-1])
     assert all(path.stat().st_mtime_ns == time for path, time in records.items())
     assert [len(each.judged) for each in again[-1]] == [4, 4, 4]
+
+
+def test_when_the_time_is_up_what_is_left_is_named(tmp_path: Path) -> None:
+    def pools(_: Sequence[Found]) -> list[Cell]:
+        return cells("pool")
+
+    def never(_: Sequence[Found]) -> list[Cell]:
+        raise AssertionError("a stage that is not whole is the last one")
+
+    [stopped] = run_stages(order(tmp_path), [pools, never], Budget(seconds=0))
+    assert [each.is_left for each in stopped] == [True, True]
+    assert by_task(stopped) == {}
+    [line] = left_lines(stopped)
+    assert "2 pieces of work or more are left" in line
+    [whole] = run_stages(order(tmp_path), [pools], Budget(seconds=600))
+    assert [each.is_left for each in whole] == [False, False]
+    assert left_lines(whole) == []
+
+
+def test_safety_without_any_time_has_a_table_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Order, "budget", lambda order: Budget(seconds=0))
+    outcome = safety.reproduce_safety(order(tmp_path, name="safety"), ["two_way_line"])
+    assert not outcome.is_whole
+    assert outcome.as_json()["limits_hit"] == ["seconds"]
+    assert "**unfinished**" in (tmp_path / "table.md").read_text()
+
+
+def test_one_job_may_take_twice_as_long(tmp_path: Path) -> None:
+    for jobs, seconds in ((1, 120), (2, 60), (8, 60)):
+        left = order(tmp_path, jobs=jobs).budget().seconds_left
+        assert left is not None
+        assert seconds - 1 < left <= seconds
 
 
 def test_another_order_is_refused(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def _stages(tested: Sequence[Subject], scale: Scale, order: Order) -> list[Stage
 
 def oracle_for(subject: Subject) -> str:
     """Our usual one; without asking the policy about thousands of states where that takes minutes for each state."""
-    return SLOW_POLICY_ORACLE if subject.policy.startswith("gnn:") else DEFAULT_ORACLE
+    return SLOW_POLICY_ORACLE if subject.is_slow else DEFAULT_ORACLE
 
 
 def star_pool(scale: Scale) -> int:

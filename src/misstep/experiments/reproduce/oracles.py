@@ -30,7 +30,7 @@ ORACLES = {
 }
 _DOMINANCE_SHARE = 1 / 3
 """Of the time of a test, at most so much goes into the dominance function; states are left to be tested then."""
-STATE_SECONDS = 0.12
+STATE_SECONDS = 0.1
 """CPU seconds of testing a state, on average over all oracles."""
 COLUMNS = (*ORACLES, BEST, DEFAULT)
 CLEARED, UNKNOWN = "cleared", "unknown"
@@ -188,8 +188,8 @@ def _recall(printed: Mapping[str, Any], tests: Mapping[str, Mapping[str, Found]]
             parts = [name] if name != BEST else [each for each in names if each not in (BEST, DEFAULT)]
             cut[name] = cut[name] or any(by[part].is_cut for part in parts)
     row = {
-        "tasks": Value(printed["tasks"], used if tests else None),
-        "states": Value(printed["states"], total if tests else None),
+        "tasks": Value(printed["tasks"], used or None),
+        "states": Value(printed["states"], total or None),
     }
     for name in COLUMNS:
         of = 0 if name in without else total

@@ -18,7 +18,7 @@ _USABLE = 0.85
 _START_SECONDS = 0.6
 # Some tasks take several times what others take. The plan is made for the mean; the limit of a test is far above it, so
 # that tests are not cut short on a busy machine, either.
-_LIMIT_FACTOR = 10.0
+_LIMIT_FACTOR = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,13 +73,9 @@ def write_tables(
     """Writes NAME.md and NAME.csv; `present` are the rows that could be tested, where that is known."""
     lines = [f"# {title}", "", *(f"- {line}" for line in about)]
     for table in tables:
-        lines += [
-            "",
-            f"## {table.name}",
-            "",
-            *_markdown(table, present),
-            *(f"\n{note}" for note in table.notes),
-        ]
+        if table.rows:
+            lines += ["", f"## {table.name}", "", *_markdown(table, present)]
+            lines += [f"\n{note}" for note in table.notes]
     write_whole(out / f"{name}.md", "\n".join(lines) + "\n")
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
