@@ -197,8 +197,8 @@ def _coverage(
     total = sum(counts.values())
     used = sum(count > 0 for count in counts.values())
     row = {
-        "tasks": Value(printed["tasks"], used if tests else None),
-        "states": Value(numbers["states"], total if tests else None),
+        "tasks": Value(printed["tasks"], used or None),
+        "states": Value(numbers["states"], total or None),
     }
     for bias in columns:
         chosen = [(by[bias], counts[task]) for task, by in tests.items() if bias in by and counts[task]]
