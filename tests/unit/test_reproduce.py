@@ -305,8 +305,16 @@ def test_tables_are_for_people_and_for_programs(tmp_path: Path) -> None:
     rows = {
         "a": {"x": percent(1, 4, printed=50.0, is_cut=True), "y": Value(3)},
         "b": {"x": percent(0, 0, printed=7.0)},
+        "c": {"x": percent(0, 0)},
+        "d": {"x": percent(0, 0)},
     }
-    write_tables(tmp_path, "Title", ["line"], [Table("one", rows, ("A note.",))], present=["a"])
+    write_tables(
+        tmp_path,
+        "Title",
+        ["line"],
+        [Table("one", rows, ("A note.",))],
+        present={"a": True, "c": False, "d": True},
+    )
     assert (tmp_path / "table.md").read_text().splitlines()[4:] == [
         "## one",
         "",
@@ -317,6 +325,8 @@ def test_tables_are_for_people_and_for_programs(tmp_path: Path) -> None:
         "|  | 95 % | 1-81 |  |",
         "| b | paper | 7.0 |  |",
         "| b | no data |  |  |",
+        "| c | not reached |  |  |",
+        "| d | ours |  |  |",
         "",
         "A note.",
     ]

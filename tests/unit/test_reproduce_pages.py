@@ -24,7 +24,9 @@ def test_every_file_of_numbers_has_a_page() -> None:
 
 def test_a_changed_number_is_noticed(tmp_path: Path) -> None:
     rows = {"a": {"x": percent(1, 3, printed=50.0, is_cut=True), "n": Value(3, 4)}, "b": {"x": percent(0, 0)}}
-    write_tables(tmp_path, "Title", ["how it was made"], [Table("one", rows)], present=["a", "b"])
+    write_tables(
+        tmp_path, "Title", ["how it was made"], [Table("one", rows)], present={"a": True, "b": False}
+    )
     write_tables(
         tmp_path,
         "Times",

@@ -8,7 +8,7 @@ from misstep.experiments.figures import bars
 from misstep.experiments.reproduce.data import Subject, published, subjects
 from misstep.experiments.reproduce.order import FEWEST_STATES, Order, Scale, scale_of
 from misstep.experiments.reproduce.result import Outcome, about, cpu_table, write_outcome
-from misstep.experiments.reproduce.stages import Cell, Found, Stage, by_task, cell_of, run_stages
+from misstep.experiments.reproduce.stages import Cell, Found, Stage, by_task, cell_of, reached, run_stages
 from misstep.experiments.reproduce.table import Table, Value, difference, percent
 from misstep.judge import Verdict
 
@@ -54,7 +54,7 @@ def reproduce_biases(order: Order) -> Outcome:
             [*about(order, scale, found), *_lines(scale)],
             tables_of(told["rows"], found),
             figures_of(found),
-            present=[subject.row for subject in tested],
+            present=reached(tested, found),
             is_whole=not any(each.is_left for each in found),
             times=cpu_table(found, ALL),
         )

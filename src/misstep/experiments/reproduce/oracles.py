@@ -9,7 +9,7 @@ from misstep.experiments.figures import coverage
 from misstep.experiments.reproduce.data import Subject, published, subjects
 from misstep.experiments.reproduce.order import Order, Scale, scale_of
 from misstep.experiments.reproduce.result import Outcome, about, cpu_table, write_outcome
-from misstep.experiments.reproduce.stages import Cell, Found, Stage, by_task, cell_of, run_stages
+from misstep.experiments.reproduce.stages import Cell, Found, Stage, by_task, cell_of, reached, run_stages
 from misstep.experiments.reproduce.table import Table, Value, percent
 
 DEFAULT = "default"
@@ -30,7 +30,7 @@ ORACLES = {
 }
 _DOMINANCE_SHARE = 1 / 3
 """Of the time of a test, at most so much goes into the dominance function; states are left to be tested then."""
-STATE_SECONDS = 0.1
+STATE_SECONDS = 0.08
 """CPU seconds of testing a state, on average over all oracles."""
 COLUMNS = (*ORACLES, BEST, DEFAULT)
 CLEARED, UNKNOWN = "cleared", "unknown"
@@ -57,7 +57,7 @@ def reproduce_oracles(order: Order) -> Outcome:
             [*about(order, scale, found), *(f"{name}: `{oracle}`" for name, oracle in texts(scale).items())],
             tables_of(told, found),
             figures_of(found),
-            present=[subject.row for subject in tested],
+            present=reached(tested, found),
             is_whole=not any(each.is_left for each in found),
             times=cpu_table(found, COLUMNS),
         )

@@ -1,6 +1,6 @@
 """What a reproduction writes, the same for every paper."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,7 +57,7 @@ def write_outcome(
     figures: Mapping[str, str],
     *,
     times: Table | None = None,
-    present: Collection[str] | None = None,
+    present: Mapping[str, bool] | None = None,
     is_whole: bool = True,
 ) -> Outcome:
     """Writes tables and figures. Times stand in a file of their own: they are never the same twice."""

@@ -84,6 +84,12 @@ def by_task(found: Iterable[Found]) -> dict[str, dict[str, dict[str, Found]]]:
     return tests
 
 
+def reached(tested: Iterable[Subject], found: Iterable[Found]) -> dict[str, bool]:
+    """The rows for which there is data, and whether any of their tests were made."""
+    tests = by_task(found)
+    return {subject.row: subject.row in tests for subject in tested}
+
+
 Stage = Callable[[Sequence[Found]], list[Cell]]
 """The tests that come next, from all that was found so far."""
 

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -68,9 +68,9 @@ def write_tables(
     tables: Sequence[Table],
     *,
     name: str = "table",
-    present: Collection[str] | None = None,
+    present: Mapping[str, bool] | None = None,
 ) -> None:
-    """Writes NAME.md and NAME.csv; `present` are the rows that could be tested, where that is known."""
+    """Writes NAME.md and NAME.csv; `present` are the rows that can be tested, and whether they were."""
     lines = [f"# {title}", "", *(f"- {line}" for line in about)]
     for table in tables:
         if table.rows:
@@ -119,7 +119,7 @@ def _rounded(number: float | None) -> float | None:
     return None if number is None else round(number, 3)
 
 
-def _markdown(table: Table, present: Collection[str] | None) -> Iterator[str]:
+def _markdown(table: Table, present: Mapping[str, bool] | None) -> Iterator[str]:
     columns = list(dict.fromkeys(column for values in table.rows.values() for column in values))
     yield _line("", "", *columns)
     yield _line(*["---"] * (len(columns) + 2))
@@ -130,17 +130,20 @@ def _markdown(table: Table, present: Collection[str] | None) -> Iterator[str]:
         is_tested = any(value.ours is not None for value in given)
         yield _line(
             row,
-            "ours" if is_tested else _why_not(row, present),
+            "ours" if is_tested else _whose(row, present),
             *(_ours(value, table.digits) for value in given),
         )
         if any(value.low is not None for value in given):
             yield _line("", "95 %", *(_bounds(value) for value in given))
 
 
-def _why_not(row: str, present: Collection[str] | None) -> str:
+def _whose(row: str, present: Mapping[str, bool] | None) -> str:
+    """Of a row without numbers; one that was tested has shares of nothing."""
     if present is None:
         return "not tested"
-    return "not reached" if row in present else "no data"
+    if row not in present:
+        return "no data"
+    return "ours" if present[row] else "not reached"
 
 
 def _line(*cells: str) -> str:
