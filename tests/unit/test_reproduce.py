@@ -376,6 +376,7 @@ def test_stages_go_on_where_they_were_stopped(tmp_path: Path) -> None:
     stopped.close()  # type: ignore[attr-defined]
     records = {path: path.stat().st_mtime_ns for path in (tmp_path / "stopped").rglob("events.jsonl")}
     again = list(run_stages(order(tmp_path / "stopped"), [pools, on_pools]))
+    assert len(again) == 1  # the first stage was done before
     assert verdicts(again[-1]) == verdicts(whole[-1])
     assert all(path.stat().st_mtime_ns == time for path, time in records.items())
     assert [len(each.judged) for each in again[-1]] == [4, 4, 4]

@@ -9,7 +9,7 @@ from misstep.experiments.figures import coverage
 from misstep.experiments.reproduce.data import Subject, published, subjects
 from misstep.experiments.reproduce.order import Order, Scale, scale_of
 from misstep.experiments.reproduce.result import Outcome, about, cpu_table, write_outcome
-from misstep.experiments.reproduce.stages import Cell, Found, Stage, by_task, cell_of, reached, run_stages
+from misstep.experiments.reproduce.stages import Cell, Found, Stage, by_task, cell_of, run_stages
 from misstep.experiments.reproduce.table import Table, Value, percent
 
 DEFAULT = "default"
@@ -51,13 +51,16 @@ def reproduce_oracles(order: Order) -> Outcome:
     )
     budget, outcome = order.budget(), Outcome(order.out, [])
     for found in run_stages(order, _stages(tested, scale, order), budget):
+        tables = tables_of(told, found)
         outcome = write_outcome(
             order,
             "Test oracles (Eisenhut et al. 2023, Table 1 and Figure 1)",
             [*about(order, scale, found), *(f"{name}: `{oracle}`" for name, oracle in texts(scale).items())],
-            tables_of(told, found),
+            tables,
             figures_of(found),
-            present=reached(tested, found),
+            present={
+                subject.row: tables[0].rows[subject.row]["states"].ours is not None for subject in tested
+            },
             is_whole=not any(each.is_left for each in found),
             times=cpu_table(found, COLUMNS),
         )

@@ -124,7 +124,7 @@ def cell_of(subject: Subject, problem: Path, column: str, *, order: Order, **opt
 
 
 def run_stages(order: Order, stages: Sequence[Stage], budget: Budget | None = None) -> Iterator[list[Found]]:
-    """Runs what is not done yet, stage by stage; after each, all that was found so far, in the order of the plan.
+    """Runs what is not done yet, stage by stage; after each of these, all that was found so far, as it was planned.
 
     Stopped and called again, it goes on where it was. Where the time is up within a stage, that is the last one; a
     test that was under way or never begun is in `found` without anything that it found. InputError where `out` is of
@@ -146,8 +146,10 @@ def run_stages(order: Order, stages: Sequence[Stage], budget: Budget | None = No
                 campaign = _Campaign(order.out / PLAN, order.out, list(planned.values()))
                 coordinator = Coordinator(campaign, database, tell=_teller(order, turn, len(stages)))
                 left: set[str] = set()
+                is_new = turn == len(stages) - 1
                 if planned:
                     coordinator.prepare()
+                    is_new = is_new or bool(database.next_jobs(1))
                     coordinator.seconds = None if budget is None else budget.seconds_left
                     if not coordinator.run(engine):
                         left = _waiting(database)
@@ -157,7 +159,9 @@ def run_stages(order: Order, stages: Sequence[Stage], budget: Budget | None = No
                         found[cell] = (
                             Found(cell, record, is_left=True) if id in left else _found(cell, record)
                         )
-                yield list(found.values())
+                # Who goes on with a later stage has seen this one: its tables would show less than there is.
+                if is_new:
+                    yield list(found.values())
                 if left:
                     return
         finally:
