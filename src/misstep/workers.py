@@ -214,7 +214,9 @@ def run_job(job: Job, tell: Callable[[Told], None], *, places: Places | None = N
         for event in session.events():
             tell(Told(number, event))
     except MisstepError as error:
-        session.fail(error)
+        # A record that a test does not go on with takes no word more; whoever asked is told all the same.
+        with contextlib.suppress(MisstepError):
+            session.fail(error)
         return Told(number, session.tally.finished, is_done=True, error=str(error))
     except KeyboardInterrupt:
         if session.tally.started is None:

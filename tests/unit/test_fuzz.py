@@ -105,6 +105,20 @@ def test_exact_searches_of_a_bias_obey_the_budget(bias: Detour | Surface) -> Non
     assert len(list(session)) < 10 and session.stopped == "seconds"
 
 
+@pytest.mark.parametrize("bias", [Detour("star"), Surface("star")])
+def test_the_effort_of_exact_searches_fits_the_task(task: Task, bias: Detour | Surface) -> None:
+    """The same effort is enough for exact distances on a small task, and ends soon on a large one."""
+    exact = [entry.state for entry in Fuzz(graph(task), Refined(), bias, seed=3, size=8)]
+    small = Fuzz(graph(task), Refined(max_star_effort=1e8), bias, seed=3, size=8)
+    assert [entry.state for entry in small] == exact
+    assert not small.bound_hit
+    logistics = make_part("generator", "logistics")
+    large = misstep.load(logistics.domain, logistics.problem(30, 0))
+    ended = Fuzz(graph(large), Refined(max_star_effort=1e6), bias, size=2)
+    assert len(list(ended)) == 2
+    assert ended.bound_hit
+
+
 def test_budgets_that_end_exact_searches_do_not_change_the_pool(task: Task) -> None:
     whole = list(Fuzz(graph(task), Refined(), Detour("star"), seed=3, size=12))
     known, seconds = whole[:1], 0.001

@@ -8,13 +8,15 @@ import pytest
 
 from misstep import load, search
 from misstep.bound import NEVER, Bound
+from misstep.budget import Budget
 from misstep.config import Config
 from misstep.errors import InputError
 from misstep.events import Finished, Judged
-from misstep.experiments.reproduce import biases, framework, oracles, training
+from misstep.experiments.reproduce import biases, framework, oracles, safety, training
 from misstep.experiments.reproduce.data import Subject, find_data, published, subjects
-from misstep.experiments.reproduce.order import CORES, LEAST_SECONDS, Order, scale_of
-from misstep.experiments.reproduce.stages import Cell, Found, bind, run_stages
+from misstep.experiments.reproduce.order import CORES, FEWEST_STATES, Order, scale_of
+from misstep.experiments.reproduce.result import left_lines
+from misstep.experiments.reproduce.stages import Cell, Found, bind, by_task, run_stages
 from misstep.experiments.reproduce.table import Table, Value, difference, percent, write_tables
 from misstep.experiments.reproduce.training_units import training_scale
 from misstep.formats.sas import with_goal
@@ -88,21 +90,24 @@ def test_printed_training_says_the_same_twice() -> None:
 
 @pytest.mark.parametrize("cells", [8, 112, 500])
 def test_plans_fit_into_the_time_and_grow_with_it(cells: int) -> None:
-    before = scale_of(1, cells, most_states=100)
+    before = scale_of(1, cells, most_states=100, state_seconds=0.4)
     for seconds in (60, 600, 1800, 7200, 36_000):
-        scale = scale_of(seconds, cells, most_states=100)
+        scale = scale_of(seconds, cells, most_states=100, state_seconds=0.4)
         assert scale.tasks >= before.tasks
-        assert scale.pool <= 100
-        if scale.seconds > LEAST_SECONDS:
-            assert cells * scale.tasks * scale.seconds <= CORES * seconds
+        assert FEWEST_STATES <= scale.pool <= 100
+        if FEWEST_STATES < scale.pool < 100:
+            assert 0.7 * CORES * seconds < cells * scale.tasks * 0.4 * scale.pool < CORES * seconds
         before = scale
 
 
 def test_tasks_are_spread_over_all_sizes_and_more_of_them_begin_with_the_same() -> None:
     problems = tuple(Path(f"{size:02d}.pddl") for size in range(41))
     subject = Subject("row", Path("domain.pddl"), problems, "policy", "policy")
-    assert [int(path.stem) for path in subject.chosen(3)] == [10, 20, 30]
+    assert [int(path.stem) for path in subject.chosen(3)] == [20, 10, 30]
     assert subject.chosen(7)[:3] == subject.chosen(3)
+    slow = Subject("row", Path("domain.pddl"), problems, "gnn:policy", "policy")
+    assert [int(path.stem) for path in slow.chosen(5)] == [20, 10, 15, 5, 30]
+    assert sorted(slow.chosen(41)) == sorted(problems)
     assert sorted(subject.chosen(41)) == sorted(problems)
     assert len(subject.chosen(1000)) == 41
 
@@ -172,17 +177,21 @@ def test_biases_are_compared_on_the_same_number_of_states() -> None:
     rows = {"ASNets Gripper": published("biases")["rows"]["ASNets Gripper"]}
     tests = [found("ASNets Gripper", "one", bias, "bbcc") for bias in biases.PRACTICAL[:-1]]
     tests += [found("ASNets Gripper", "one", "loopiness", "qb", cut=True)]
-    practical, everything, trend, unknown = biases.tables_of(rows, tests)
+    practical, everything, own, trend, missing, unknown = biases.tables_of(rows, tests)
     assert unknown.rows["ASNets Gripper"]["none"].ours == 0.0
     row = practical.rows["ASNets Gripper"]
     assert (row["tasks"].ours, row["states"].ours) == (1, 2)
     assert all(row[bias].ours == 100.0 for bias in biases.PRACTICAL)
     assert [row[bias].is_cut for bias in biases.PRACTICAL] == [False] * 4 + [True]
     assert row["detour"].published == 0.0
+    # All states of every pool, whatever the other biases have.
+    assert [own.rows["ASNets Gripper"][bias].ours for bias in ("none", "loopiness")] == [50.0, 100.0]
+    assert own.rows["ASNets Gripper"]["none"].count == 4
+    assert missing.rows["ASNets Gripper"]["none"].ours == 0.0
     # Without a test of the exact biases there is nothing to be compared.
-    assert everything.rows["ASNets Gripper"]["states"].ours == 0
+    assert everything.rows["ASNets Gripper"]["states"].ours is None
     assert everything.rows["ASNets Gripper"]["none"].ours is None
-    assert trend.rows["ASNets Gripper"]["detour"].ours == 0.0
+    assert trend.rows["ASNets Gripper"]["loopiness"].ours == 50.0
 
 
 def test_recall_is_that_on_the_states_that_all_oracles_met() -> None:
@@ -193,7 +202,8 @@ def test_recall_is_that_on_the_states_that_all_oracles_met() -> None:
     ]
     tests += [found("Gripper", "one", "A*", "bu c"), found("Gripper", "one", "EHC", "ub c")]
     tests += [found("Gripper", "one", "SMO", "b")]
-    row = oracles.table_of(told, tests).rows["Gripper"]
+    recall, beside = oracles.tables_of(told, tests)
+    row = recall.rows["Gripper"]
     assert row["states"].ours == 3
     assert row["SMO"].ours is None  # it met less than half of the states, and limits nobody else
     assert row["A*"].ours == row["EHC"].ours == pytest.approx(100 / 3)
@@ -201,6 +211,28 @@ def test_recall_is_that_on_the_states_that_all_oracles_met() -> None:
     assert row["A*"].published == 83.8
     assert row["cleared"].ours == pytest.approx(100 / 3)
     assert row["unknown"].ours == 0.0
+    row = beside.rows["Gripper"]
+    assert row[oracles.DEFAULT].published == row["at most"].published == 84.1
+    assert row[oracles.DEFAULT].ours == pytest.approx(200 / 3)
+    assert row["at most"].ours == pytest.approx(200 / 3)
+    assert row["default, missing"].ours == 0.0  # three states say little
+    assert row["BMO-100+Aras/EHC, missing"].ours == pytest.approx(84.1 - 70.76, abs=0.01)
+
+
+def test_an_oracle_is_left_out_of_a_domain_and_not_of_a_task() -> None:
+    told = {"rows": {"Gripper": published("oracles")["rows"]["Gripper"]}}
+    names = [oracles.DEFAULT, *oracles.ORACLES]
+    tests = [found("Gripper", "one", name, "bbbb") for name in names]
+    tests += [found("Gripper", "two", name, "b" if name == "SMO" else "uuuu") for name in names]
+    row = oracles.tables_of(told, tests)[0].rows["Gripper"]
+    assert (row["tasks"].ours, row["states"].ours) == (
+        2,
+        5,
+    )  # SMO met five of eight states, and five are compared
+    assert row["A*"].ours == 80.0
+    # A task whose last oracles were not reached does not count.
+    tests += [found("Gripper", "three", name, "bbbb") for name in names[:4]]
+    assert oracles.tables_of(told, tests)[0].rows["Gripper"]["states"].ours == 5
 
 
 def test_parts_of_the_framework_count_the_right_states(
@@ -277,8 +309,16 @@ def test_tables_are_for_people_and_for_programs(tmp_path: Path) -> None:
     rows = {
         "a": {"x": percent(1, 4, printed=50.0, is_cut=True), "y": Value(3)},
         "b": {"x": percent(0, 0, printed=7.0)},
+        "c": {"x": percent(0, 0)},
+        "d": {"x": percent(0, 0)},
     }
-    write_tables(tmp_path, "Title", ["line"], [Table("one", rows, ("A note.",))])
+    write_tables(
+        tmp_path,
+        "Title",
+        ["line"],
+        [Table("one", rows, ("A note.",))],
+        present={"a": True, "c": False, "d": True},
+    )
     assert (tmp_path / "table.md").read_text().splitlines()[4:] == [
         "## one",
         "",
@@ -288,7 +328,9 @@ def test_tables_are_for_people_and_for_programs(tmp_path: Path) -> None:
         "| a | ours | 25.0* |  |",
         "|  | 95 % | 1-81 |  |",
         "| b | paper | 7.0 |  |",
-        "| b | not tested |  |  |",
+        "| b | no data |  |  |",
+        "| c | not reached |  |  |",
+        "| d | ours |  |  |",
         "",
         "A note.",
     ]
@@ -338,9 +380,44 @@ def test_stages_go_on_where_they_were_stopped(tmp_path: Path) -> None:
     stopped.close()  # type: ignore[attr-defined]
     records = {path: path.stat().st_mtime_ns for path in (tmp_path / "stopped").rglob("events.jsonl")}
     again = list(run_stages(order(tmp_path / "stopped"), [pools, on_pools]))
+    assert len(again) == 1  # the first stage was done before
     assert verdicts(again[-1]) == verdicts(whole[-1])
     assert all(path.stat().st_mtime_ns == time for path, time in records.items())
     assert [len(each.judged) for each in again[-1]] == [4, 4, 4]
+
+
+def test_when_the_time_is_up_what_is_left_is_named(tmp_path: Path) -> None:
+    def pools(_: Sequence[Found]) -> list[Cell]:
+        return cells("pool")
+
+    def never(_: Sequence[Found]) -> list[Cell]:
+        raise AssertionError("a stage that is not whole is the last one")
+
+    [stopped] = run_stages(order(tmp_path), [pools, never], Budget(seconds=0))
+    assert [each.is_left for each in stopped] == [True, True]
+    assert by_task(stopped) == {}
+    [line] = left_lines(stopped)
+    assert "2 pieces of work or more are left" in line
+    [whole] = run_stages(order(tmp_path), [pools], Budget(seconds=600))
+    assert [each.is_left for each in whole] == [False, False]
+    assert left_lines(whole) == []
+
+
+def test_safety_without_any_time_has_a_table_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Order, "budget", lambda order: Budget(seconds=0))
+    outcome = safety.reproduce_safety(order(tmp_path, name="safety"), ["two_way_line"])
+    assert not outcome.is_whole
+    assert outcome.as_json()["limits_hit"] == ["seconds"]
+    assert "**unfinished**" in (tmp_path / "table.md").read_text()
+
+
+def test_one_job_may_take_twice_as_long(tmp_path: Path) -> None:
+    for jobs, seconds in ((1, 120), (2, 60), (8, 60)):
+        left = order(tmp_path, jobs=jobs).budget().seconds_left
+        assert left is not None
+        assert seconds - 1 < left <= seconds
 
 
 def test_another_order_is_refused(tmp_path: Path) -> None:

@@ -23,7 +23,8 @@ def reproduce(
         float,
         Parameter(
             validator=Number(gt=0, lt=MAX_SECONDS),
-            help="About how long it may take on two cores; more time means more tasks and more states of each.",
+            help="How long it may take with two jobs (twice as long with one); more time means more tasks and more "
+            "states of each. When the time is up, the tables show what was done, and the same command continues.",
         ),
     ] = 1800.0,
     out: Annotated[
@@ -77,4 +78,6 @@ def reproduce(
         return ExitCode.NOTHING_FOUND
     say_plain(*(out / "table.md").read_text(encoding="utf-8").splitlines())
     say(f"tables, figures and run directories are in {out}")
+    if not outcome.is_whole:
+        say("The time was up (--seconds); the same command continues.")
     return ExitCode.NOTHING_FOUND

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from misstep.budget import Budget
 from misstep.bundled.models import BUNDLED
 from misstep.errors import InputError
 from misstep.experiments.pieces import Tell, bind_plan, run_pieces
@@ -42,13 +43,14 @@ def run_experiments(
     instances: Sequence[Instance],
     *,
     jobs: int = 1,
+    budget: Budget | None = None,
     tell: Tell = lambda text: None,
     progress: Tell = lambda text: None,
 ) -> dict[str, Any]:
     """All three, with `results.json`, the figures, and what was found as answer.
 
-    Each unit of work has a file of its own, so the same call continues what was stopped; InputError where the
-    files are of another plan.
+    Each unit of work has a file of its own, so the same call continues what was stopped, be it that the time was up
+    (`left` counts the units that are not done then); InputError where the files are of another plan.
     """
     units = out / UNITS
     units.mkdir(parents=True, exist_ok=True)
@@ -57,7 +59,7 @@ def run_experiments(
 
     def run_all(parts: Sequence[Unit]) -> list[str]:
         pieces = [(units / unit.file, unit) for unit in parts]
-        return run_pieces(pieces, work, jobs=jobs, where=units, tell=tell, progress=progress)
+        return run_pieces(pieces, work, jobs=jobs, where=units, budget=budget, tell=tell, progress=progress)
 
     failed = run_all([Unit("fuzzing", i, *part) for i in instances for part in FUZZERS])
     ready = [i for i in instances if (units / source_file(i)).is_file()]
@@ -67,12 +69,14 @@ def run_experiments(
     # It takes most of the time and mostly meets its limit: whoever stops early misses little.
     rest.sort(key=lambda unit: unit.part == "value-iteration")
     failed += run_all(rest)
+    wanted = len(instances) * (len(FUZZERS) + 2 * len(DECIDERS))
+    left = 0 if budget is None or not budget.is_over else wanted - len(list(units.glob("*.json")))
     with reading(units):
         results = collect(units, instances)
         drawings, found = draw(results), findings(results, enough=ENOUGH_RUNS)
     for name, text in {RESULTS: json.dumps(results) + "\n", **drawings}.items():
         (out / name).write_text(text, encoding="utf-8")
-    return {**found, "failed": failed}
+    return {**found, "failed": failed, "left": left} if left else {**found, "failed": failed}
 
 
 def collect(units: Path, instances: Sequence[Instance]) -> dict[str, list[dict[str, Any]]]:

@@ -13,6 +13,8 @@ from misstep.pool import PoolEntry
 # Native work is done in slices, between which what was found is reported and saved.
 _SLICE_SECONDS = 0.1
 _SLICE_STATES = 10_000
+# Of a successor in a search without a heuristic, in the units of `max_star_effort`: actions that LM-cut looks at.
+_BLIND_EFFORT = 50
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,9 @@ class Refined:
     expansion_budget: int = option(200, "B_expansion: policy steps for all successors of one state")
     novelty: int = option(0, "D: keep only states with a new fact (1) or pair of facts (2); 0 keeps all")
     max_star_expansions: int = option(100_000, "expansions of one exact search of a bias with h=star")
+    max_star_effort: float | None = option(
+        None, "the same, as expansions times what one takes on this task: fewer expansions on large tasks"
+    )
     max_idle_walks: int = option(20_000, "walks in a row without a new state that end the fuzzing")
 
     def walk(self, fuzz: FuzzContext, /) -> Iterator[PoolEntry]:
@@ -35,9 +40,19 @@ class Refined:
             fuzz,
             state_budget=self.state_budget,
             expansion_budget=self.expansion_budget,
-            max_star_expansions=self.max_star_expansions,
+            max_star_expansions=self._star_expansions(fuzz),
         )
         return _walk(native, fuzz)
+
+    def _star_expansions(self, fuzz: FuzzContext) -> int:
+        if self.max_star_effort is None:
+            return self.max_star_expansions
+        task = fuzz.task
+        # LM-cut looks at all actions for each of its landmarks, of which there are about as many as goals.
+        is_lmcut = getattr(fuzz.bias, "name", None) == "surface"
+        evaluation = len(task.actions) * (len(task.goal) + 1) if is_lmcut else _BLIND_EFFORT
+        one = evaluation * (len(task.applicable(task.initial_state)) + 1)
+        return min(self.max_star_expansions, max(1, int(self.max_star_effort / one)))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from misstep.experiments.figures import coverage
 from misstep.experiments.reproduce.data import Subject, published, subjects
 from misstep.experiments.reproduce.order import Order, Scale, scale_of
 from misstep.experiments.reproduce.result import Outcome, about, cpu_table, write_outcome
-from misstep.experiments.reproduce.stages import Cell, Found, Stage, by_task, cell_of, run_stages
+from misstep.experiments.reproduce.stages import Cell, Found, Stage, by_task, cell_of, reached, run_stages
 from misstep.experiments.reproduce.table import Table, Value, percent
 from misstep.explain.families import regions, share_with_unique_pair
 from misstep.judge import Verdict
@@ -33,8 +33,11 @@ FIGURE = {
     for state, bias in (("on", "plan-length"), ("off", "none"))
 }
 """Figure 4: every state is tested as soon as it is in the pool."""
+STATE_SECONDS = 0.18
+"""CPU seconds of testing a state, on average over pools and oracles."""
 _FIGURE_ROWS = ("Blocksworld", "Scanalyzer")
-_FIGURE_POOL = 200
+_FIGURE_STATES = 2
+"""Of the figure, in pools of the table."""
 _Choice = Callable[[Judged], bool]
 
 
@@ -43,15 +46,20 @@ def reproduce_framework(order: Order) -> Outcome:
     told = published("framework")
     tested = subjects(told["rows"], order.data, order.out)
     cells = len(tested) * (len(POOLS) + len(ORACLES)) + len(_FIGURE_ROWS) * len(FIGURE)
-    scale = scale_of(order.seconds, cells, most_states=told["setting"]["pool"])
-    outcome = Outcome(order.out, [])
-    for found in run_stages(order, _stages(tested, scale, order)):
+    scale = scale_of(order.seconds, cells, most_states=told["setting"]["pool"], state_seconds=STATE_SECONDS)
+    budget, outcome = order.budget(), Outcome(order.out, [])
+    for found in run_stages(order, _stages(tested, scale, order), budget):
         outcome = write_outcome(
             order,
             "The framework (Steinmetz et al. 2022, Table 1 B to E and Figure 4)",
-            [*about(order, scale), f"best of all oracles, which also stands for the perfect one: `{BEST}`"],
+            [
+                *about(order, scale, found),
+                f"best of all oracles, which also stands for the perfect one: `{BEST}`",
+            ],
             tables_of(told["rows"], found),
             figures_of(found),
+            present=reached(tested, found),
+            is_whole=not any(each.is_left for each in found),
             times=cpu_table(found, (*POOLS, *ORACLES)),
         )
     return outcome
@@ -102,7 +110,7 @@ def _stages(tested: Sequence[Subject], scale: Scale, order: Order) -> list[Stage
                 subject.chosen(1)[0],
                 name,
                 order=order,
-                pool=_FIGURE_POOL,
+                pool=_FIGURE_STATES * scale.pool,
                 seconds=scale.seconds,
                 interleave=True,
                 **options,

@@ -5,16 +5,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from misstep.budget import Budget
+
 CORES = 2
 """The plan is made for so many cores, wherever it runs: `--jobs` never changes a result."""
 LEAST_SECONDS = 2.0
 """A job gets at least so much time: loading a task takes a part of it."""
-# More time goes into more tasks and into longer tests of each, alike.
-_FIRST_SECONDS = 8.0
-# Starting jobs and writing records takes time, too.
-_USABLE = 0.9
-_STATES_A_SECOND = 1.5
-_FEWEST_STATES = 5
+FEWEST_STATES = 5
+"""Of a task, however short the time is."""
+# Starting jobs, waiting for the last test of a stage and writing records take time, too.
+_USABLE = 0.85
+_START_SECONDS = 0.6
+# Some tasks take several times what others take. The plan is made for the mean; the limit of a test is far above it, so
+# that tests are not cut short on a busy machine, either.
+_LIMIT_FACTOR = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +35,10 @@ class Order:
     tell: Callable[[str], None] = lambda text: None
     """Hears where it stands."""
 
+    def budget(self) -> Budget:
+        """What the whole may take by the clock, from now on: what was asked for, longer where there are fewer jobs."""
+        return Budget(seconds=self.seconds * max(1.0, CORES / self.jobs))
+
 
 @dataclass(frozen=True, slots=True)
 class Scale:
@@ -41,13 +49,18 @@ class Scale:
     pool: int
     """States of each task."""
     seconds: float
-    """When a test is cut short; most should end by themselves, as what they do is counted, not timed."""
+    """When a test is cut short; nearly all end by themselves before, as what they do is counted, not timed."""
 
 
-def scale_of(seconds: float, cells: int, *, most_states: int) -> Scale:
-    """Shares the time among so many tests of one task of every domain; more time, more tasks and states."""
+def scale_of(seconds: float, cells: int, *, most_states: int, state_seconds: float) -> Scale:
+    """Shares the time among so many tests of one task of every domain.
+
+    `state_seconds` is what a state takes on average, measured on the papers' policies and tasks. More time goes into
+    more tasks and into more states of each, alike.
+    """
     each = CORES * seconds * _USABLE / max(1, cells)
-    tasks = max(1, int(math.sqrt(each / _FIRST_SECONDS)))
-    limit = max(LEAST_SECONDS, each / tasks)
-    pool = min(most_states, max(_FEWEST_STATES, round(_STATES_A_SECOND * limit)))
-    return Scale(tasks, pool, round(limit, 1))
+    smallest, largest = (_START_SECONDS + state_seconds * states for states in (FEWEST_STATES, most_states))
+    tasks = max(1, int(math.sqrt(each / smallest)), int(each / largest))
+    mean = each / tasks
+    pool = min(most_states, max(FEWEST_STATES, round((mean - _START_SECONDS) / state_seconds)))
+    return Scale(tasks, pool, round(max(LEAST_SECONDS, _LIMIT_FACTOR * mean), 1))

@@ -17,21 +17,35 @@ class Outcome:
 
     out: Path
     rows: list[dict[str, Any]]
+    is_whole: bool = True
+    """False where the time was up before all tests were made; the same order goes on."""
 
     def as_json(self) -> dict[str, Any]:
         """As INTERFACE.md says."""
-        return {"rows": self.rows, "out": str(self.out)}
+        limits = [] if self.is_whole else ["seconds"]
+        return {"rows": self.rows, "limits_hit": limits, "out": str(self.out)}
 
 
-def about(order: Order, scale: Scale) -> list[str]:
+def about(order: Order, scale: Scale, found: Sequence[Found]) -> list[str]:
     """What stands above the tables."""
     source = "the papers' policies and tasks" if order.data else "bundled policies, generated tasks"
     return [
         f"`misstep reproduce {order.name} --seconds {order.seconds:g} --seed {order.seed}`, {source}",
-        f"per domain up to {scale.tasks} tasks spread over all sizes, per task up to {scale.pool} states, "
-        f"per test at most {scale.seconds:g} s",
+        f"up to {scale.tasks} tasks of a domain, spread over all sizes, the middle one first; up to {scale.pool} "
+        f"states of each; a test takes at most {scale.seconds:g} s",
         f"`{CUT}`: a limit of time ended some of the tests behind the number; without it, it is the same on every "
         "machine",
+        *left_lines(found),
+    ]
+
+
+def left_lines(found: Iterable[Found], *, others: int = 0) -> list[str]:
+    """What is to be said where the time was up before the end; `others` are pieces of work that are no tests."""
+    left = others + sum(each.is_left for each in found)
+    if not left:
+        return []
+    return [
+        f"**unfinished**: the time was up, and {left} pieces of work or more are left; the same command continues"
     ]
 
 
@@ -43,14 +57,16 @@ def write_outcome(
     figures: Mapping[str, str],
     *,
     times: Table | None = None,
+    present: Mapping[str, bool] | None = None,
+    is_whole: bool = True,
 ) -> Outcome:
     """Writes tables and figures. Times stand in a file of their own: they are never the same twice."""
-    write_tables(order.out, title, lines, tables)
+    write_tables(order.out, title, lines, tables, present=present)
     for name, text in figures.items():
         write_whole(order.out / name, text)
     if times is not None:
         write_tables(order.out, f"{title}: times", lines, [times], name="times")
-    return Outcome(order.out, as_json(tables))
+    return Outcome(order.out, as_json(tables), is_whole)
 
 
 def cpu_table(found: Iterable[Found], columns: Sequence[str]) -> Table:

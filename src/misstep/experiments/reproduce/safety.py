@@ -9,7 +9,7 @@ from misstep.bundled.models import BUNDLED, generate
 from misstep.config import Config
 from misstep.experiments.reproduce.data import published
 from misstep.experiments.reproduce.order import CORES, Order
-from misstep.experiments.reproduce.result import Outcome, write_outcome
+from misstep.experiments.reproduce.result import Outcome, left_lines, write_outcome
 from misstep.experiments.reproduce.stages import Cell, Found, run_stages
 from misstep.experiments.reproduce.table import Table, Value, percent
 from misstep.experiments.safety import RESULTS, bundled_instances, run_experiments
@@ -44,19 +44,30 @@ def reproduce_safety(order: Order, names: Sequence[str] = tuple(BUNDLED)) -> Out
     """Fuzzers, deciders and fault analyses; and a test of every benchmark, with its certificates."""
     plan, told = plan_of(order, names), published("safety")
     order.out.mkdir(parents=True, exist_ok=True)
-    [found] = run_stages(order, [lambda _: test_cells(order, plan, names)])
-    run_experiments(order.out, plan, bundled_instances(names), jobs=order.jobs, progress=order.tell)
+    budget = order.budget()
+    [found] = run_stages(order, [lambda _: test_cells(order, plan, names)], budget)
+    answer = run_experiments(
+        order.out, plan, bundled_instances(names), jobs=order.jobs, budget=budget, progress=order.tell
+    )
+    left = answer.get("left", 0)
     results = json.loads((order.out / RESULTS).read_text(encoding="utf-8"))
     lines = [
         f"`misstep reproduce {order.name} --seconds {order.seconds:g} --seed {order.seed}`; our benchmarks after the "
         "paper's B1 to B3, and policies that we trained: the paper's are not public",
         f"{plan.runs} runs a fuzzer, {plan.states} states and {plan.paths} unsafe runs a benchmark, a decision at most "
         f"{plan.max_seconds:g} s or {plan.max_expansions} expansions",
+        *left_lines(found, others=left),
         *(f"paper, {text}" for text in told["findings"].values()),
     ]
     tables = tables_of(results, found, printed=told["faults_percent"])
     return write_outcome(
-        order, "Safety (Jain et al., Figures 2 to 4)", lines, tables, {}, times=times_of(results)
+        order,
+        "Safety (Jain et al., Figures 2 to 4)",
+        lines,
+        tables,
+        {},
+        times=times_of(results),
+        is_whole=left == 0 and not any(each.is_left for each in found),
     )
 
 

@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from misstep.budget import Budget
 from misstep.campaign.coordinator import Coordinator, Progress, open_campaign, record_path
+from misstep.campaign.database import Database
 from misstep.campaign.engine import Engine
 from misstep.campaign.job import CampaignJob, Digests, job_id
 from misstep.campaign.local import LocalEngine
@@ -23,6 +25,7 @@ from misstep.tally import Tally
 PLAN = "reproduce.json"
 _TRIES = 3
 _MEMORY_MB = 4000
+_ALL = 10**9
 _NOT_COUNTED = ("seconds", "memory", "interrupted")
 
 
@@ -47,6 +50,8 @@ class Found:
     judged: dict[int, Judged] = field(default_factory=dict)
     """The last word on each state."""
     finished: Finished | None = None
+    is_left: bool = False
+    """Whether the time of the whole was up before it was done; the same command goes on."""
 
     @property
     def is_cut(self) -> bool:
@@ -70,11 +75,19 @@ class Found:
 
 
 def by_task(found: Iterable[Found]) -> dict[str, dict[str, dict[str, Found]]]:
-    """Tests by row, task and column."""
+    """Tests by row, task and column, but for those that are left for next time."""
     tests: dict[str, dict[str, dict[str, Found]]] = {}
     for each in found:
+        if each.is_left:
+            continue
         tests.setdefault(each.cell.row, {}).setdefault(each.cell.task, {})[each.cell.column] = each
     return tests
+
+
+def reached(tested: Iterable[Subject], found: Iterable[Found]) -> dict[str, bool]:
+    """The rows for which there is data, and whether any of their tests were made."""
+    tests = by_task(found)
+    return {subject.row: subject.row in tests for subject in tested}
 
 
 Stage = Callable[[Sequence[Found]], list[Cell]]
@@ -110,10 +123,12 @@ def cell_of(subject: Subject, problem: Path, column: str, *, order: Order, **opt
     return Cell(subject.row, problem.stem, column, subject.label, config)
 
 
-def run_stages(order: Order, stages: Sequence[Stage]) -> Iterator[list[Found]]:
-    """Runs what is not done yet, stage by stage; after each, all that was found so far, in the order of the plan.
+def run_stages(order: Order, stages: Sequence[Stage], budget: Budget | None = None) -> Iterator[list[Found]]:
+    """Runs what is not done yet, stage by stage; after each of these, all that was found so far, as it was planned.
 
-    Stopped and called again, it goes on where it was. InputError where `out` is of another order.
+    Stopped and called again, it goes on where it was. Where the time is up within a stage, that is the last one; a
+    test that was under way or never begun is in `found` without anything that it found. InputError where `out` is of
+    another order.
     """
     digests = Digests()
     with open_campaign(order.out) as database:
@@ -130,15 +145,31 @@ def run_stages(order: Order, stages: Sequence[Stage]) -> Iterator[list[Found]]:
                     cells[cell] = job.id
                 campaign = _Campaign(order.out / PLAN, order.out, list(planned.values()))
                 coordinator = Coordinator(campaign, database, tell=_teller(order, turn, len(stages)))
+                left: set[str] = set()
+                is_new = turn == len(stages) - 1
                 if planned:
                     coordinator.prepare()
-                    coordinator.run(engine)
+                    is_new = is_new or bool(database.next_jobs(1))
+                    coordinator.seconds = None if budget is None else budget.seconds_left
+                    if not coordinator.run(engine):
+                        left = _waiting(database)
                 for cell, id in cells.items():
                     if cell not in found:
-                        found[cell] = _found(cell, record_path(order.out, id))
-                yield list(found.values())
+                        record = record_path(order.out, id)
+                        found[cell] = (
+                            Found(cell, record, is_left=True) if id in left else _found(cell, record)
+                        )
+                # Who goes on with a later stage has seen this one: its tables would show less than there is.
+                if is_new:
+                    yield list(found.values())
+                if left:
+                    return
         finally:
             engine.close()
+
+
+def _waiting(database: Database) -> set[str]:
+    return {job.id for job in database.next_jobs(_ALL)}
 
 
 def bind(order: Order) -> None:

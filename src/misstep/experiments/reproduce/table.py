@@ -62,12 +62,20 @@ def difference(value: Value, base: Value) -> Value:
 
 
 def write_tables(
-    out: Path, title: str, about: Sequence[str], tables: Sequence[Table], *, name: str = "table"
+    out: Path,
+    title: str,
+    about: Sequence[str],
+    tables: Sequence[Table],
+    *,
+    name: str = "table",
+    present: Mapping[str, bool] | None = None,
 ) -> None:
-    """Writes NAME.md and NAME.csv."""
+    """Writes NAME.md and NAME.csv; `present` are the rows that can be tested, and whether they were."""
     lines = [f"# {title}", "", *(f"- {line}" for line in about)]
     for table in tables:
-        lines += ["", f"## {table.name}", "", *_markdown(table), *(f"\n{note}" for note in table.notes)]
+        if table.rows:
+            lines += ["", f"## {table.name}", "", *_markdown(table, present)]
+            lines += [f"\n{note}" for note in table.notes]
     write_whole(out / f"{name}.md", "\n".join(lines) + "\n")
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
@@ -111,7 +119,7 @@ def _rounded(number: float | None) -> float | None:
     return None if number is None else round(number, 3)
 
 
-def _markdown(table: Table) -> Iterator[str]:
+def _markdown(table: Table, present: Mapping[str, bool] | None) -> Iterator[str]:
     columns = list(dict.fromkeys(column for values in table.rows.values() for column in values))
     yield _line("", "", *columns)
     yield _line(*["---"] * (len(columns) + 2))
@@ -121,10 +129,21 @@ def _markdown(table: Table) -> Iterator[str]:
             yield _line(row, "paper", *(_number(value.published, table.digits) for value in given))
         is_tested = any(value.ours is not None for value in given)
         yield _line(
-            row, "ours" if is_tested else "not tested", *(_ours(value, table.digits) for value in given)
+            row,
+            "ours" if is_tested else _whose(row, present),
+            *(_ours(value, table.digits) for value in given),
         )
         if any(value.low is not None for value in given):
             yield _line("", "95 %", *(_bounds(value) for value in given))
+
+
+def _whose(row: str, present: Mapping[str, bool] | None) -> str:
+    """Of a row without numbers; one that was tested has shares of nothing."""
+    if present is None:
+        return "not tested"
+    if row not in present:
+        return "no data"
+    return "ours" if present[row] else "not reached"
 
 
 def _line(*cells: str) -> str:

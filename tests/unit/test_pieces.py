@@ -1,0 +1,31 @@
+"""Pieces of work: what is left when the time is up is done by the next call."""
+
+import time
+from functools import partial
+from pathlib import Path
+
+from misstep.budget import Budget
+from misstep.experiments.pieces import run_pieces
+
+
+def wait_and_write(seconds: float, out: Path) -> str | None:
+    """A piece: it takes so long, and leaves a file."""
+    time.sleep(seconds)
+    (out / str(seconds)).write_text("done")
+    return None
+
+
+def test_nobody_waits_for_pieces_when_the_time_is_up(tmp_path: Path) -> None:
+    pieces = [(tmp_path / str(seconds), seconds) for seconds in (0.0, 600.0)]
+    work = partial(wait_and_write, out=tmp_path)
+    begin = time.monotonic()
+    assert run_pieces(pieces, work, jobs=2, where=tmp_path, budget=Budget(seconds=15)) == []
+    assert time.monotonic() - begin < 60
+    assert [file.name for file in tmp_path.iterdir()] == ["0.0"]
+    # With no time at all nothing is begun; what is done is not done again.
+    heard: list[str] = []
+    run_pieces(pieces, work, jobs=1, where=tmp_path, budget=Budget(seconds=0), tell=heard.append)
+    assert heard == ["1 of 2 pieces of work are done already"]
+    later = [(tmp_path / "0.25", 0.25), *pieces[:1]]
+    assert run_pieces(later, work, jobs=1, where=tmp_path, budget=Budget(seconds=600)) == []
+    assert (tmp_path / "0.25").is_file()
