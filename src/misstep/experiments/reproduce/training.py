@@ -10,7 +10,7 @@ from misstep.experiments.figures import bars
 from misstep.experiments.pieces import run_pieces
 from misstep.experiments.reproduce.data import by_size, published, subjects
 from misstep.experiments.reproduce.order import CORES, Order
-from misstep.experiments.reproduce.result import Outcome, write_outcome
+from misstep.experiments.reproduce.result import Outcome, left_lines, write_outcome
 from misstep.experiments.reproduce.stages import Cell, Found, bind, by_task, run_stages, test_config
 from misstep.experiments.reproduce.table import Table, Value, percent
 from misstep.experiments.reproduce.training_units import (
@@ -47,10 +47,12 @@ def reproduce_training(order: Order) -> Outcome:
     folder = order.out / "trained"
     folder.mkdir(exist_ok=True)
     work = partial(run_training, scale=scale, out=folder, seed=order.seed)
+    budget = order.budget()
     failed = run_pieces(
         [(folder / unit.file, unit) for unit in units],
         work,
         jobs=order.jobs,
+        budget=budget,
         progress=lambda text: order.tell(f"training · {text}"),
         where=folder,
     )
@@ -63,13 +65,21 @@ def reproduce_training(order: Order) -> Outcome:
     each = CORES * order.seconds * (1 - _TRAINING_SHARE) / max(1, len(units) * len(COMPARED))
     tasks = max(1, min(_TEST_TASKS, int(each / _TEST_SECONDS)))
     seconds = max(2.0, each / tasks)
-    [found] = run_stages(order, [lambda _: test_cells(units, results, order, scale, tasks, seconds)])
+    cells = test_cells(units, results, order, scale, tasks, seconds)
+    found = next(run_stages(order, [lambda _: cells], budget))
+    left = len(units) - len(results) - len(failed)
     return write_outcome(
         order,
         "Policy selection in training (Eisenhut et al. 2025, Table 1)",
-        [*_lines(order, scale), *(f"not done: {reason}" for reason in failed)],
+        [
+            *_lines(order, scale),
+            *left_lines(found, others=left),
+            *(f"not done: {reason}" for reason in failed),
+        ],
         tables_of(rows, results, found),
         figures_of(results),
+        present={row: row in results for row in folders},
+        is_whole=left == 0 and not any(each.is_left for each in found),
     )
 
 
