@@ -38,8 +38,8 @@ def test_options_that_leave_nothing_to_learn_from_are_refused() -> None:
 @pytest.mark.parametrize(
     ("config", "digest"),
     [
-        (AsnetConfig(), "2dc2383c6940c676"),
-        (make_config("published"), "cb26b737908d03d8"),
+        (AsnetConfig(), "94e820418d630e04"),
+        (make_config("published"), "c25d51c1bc27b472"),
         (GnnConfig(), "287e4b8ffed8cf18"),
     ],
 )

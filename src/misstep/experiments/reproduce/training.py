@@ -115,12 +115,13 @@ def _units(
         folder = order.data / rows[row]["folder"]
         easy = sorted((folder / "training" / "easy").glob("*.pddl"))
         tests = by_size((folder / "testing" / "easy").glob("*.pddl"))
+        first = min(scale.training, len(easy) // 2)  # at least as many are left to validate on
         units.append(
             TrainingUnit(
                 row,
                 folder / "domain.pddl",
-                tuple(easy[: scale.training]),
-                _spread(easy[scale.training :], scale.validation),
+                tuple(easy[:first]),
+                _spread(easy[first:], scale.validation),
                 _spread(tests, scale.tests),
             )
         )
