@@ -218,8 +218,8 @@ class TrainingData(LabelledTasks[AsnetTrainer, AsnetConfig]):
             if count is not None:
                 self._add_space(trainer, number)
         for entry in self.entries:
-            sample = self._sample(entry)
-            if sample.regrets:
+            if entry.regrets:  # others are states that teachers had no answer for
+                sample = self._sample(entry)
                 trainer.add_sample(entry.task, sample.state, sample.regrets)
         return model, trainer
 
