@@ -9,6 +9,8 @@ import pytest
 from misstep import load, search
 from misstep.bound import NEVER, Bound
 from misstep.budget import Budget
+from misstep.campaign.engine import Assignment
+from misstep.campaign.local import LocalEngine
 from misstep.config import Config
 from misstep.errors import InputError
 from misstep.events import Finished, Judged
@@ -401,6 +403,39 @@ def test_when_the_time_is_up_what_is_left_is_named(tmp_path: Path) -> None:
     [whole] = run_stages(order(tmp_path), [pools], Budget(seconds=600))
     assert [each.is_left for each in whole] == [False, False]
     assert left_lines(whole) == []
+
+
+def test_what_failed_is_named_and_tried_again_by_the_same_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = tmp_path / "courier.pddl"
+    config = cells("pool")[0].config.replace(problem=problem)
+    begun: list[str] = []
+    begin = LocalEngine.begin
+
+    def count(engine: LocalEngine, assignment: Assignment) -> None:
+        begun.append(assignment.id)
+        begin(engine, assignment)
+
+    monkeypatch.setattr(LocalEngine, "begin", count)
+
+    def broken(_: Sequence[Found]) -> list[Cell]:
+        return [Cell("row", "courier", "broken", "courier", config)]
+
+    def pools(_: Sequence[Found]) -> list[Cell]:
+        return cells("pool")
+
+    problem.write_text("(define (problem courier)")
+    stages = [broken, pools]
+    [_, tests] = run_stages(order(tmp_path / "out"), stages)
+    [failed] = [each for each in tests if each.failure is not None]
+    assert failed.cell.column == "broken"
+    [line] = left_lines(tests)
+    assert line.startswith("**failed**: row, courier, broken: ")
+    assert "courier.pddl" in line
+    assert len(begun) == 3  # not again in the next stage
+    list(run_stages(order(tmp_path / "out"), stages))
+    assert len(begun) == 4
 
 
 def test_safety_without_any_time_has_a_table_all_the_same(

@@ -46,8 +46,8 @@ class Coordinator:
 
     plan: Planned
     database: Database
-    retry: bool = False
-    """Whether failed jobs are tried again."""
+    retry_before: float | None = None
+    """Jobs that failed before this moment (of `time.time`) are tried again."""
     seconds: float | None = None
     """After so long `run` ends, and what is under way waits again."""
     tell: Callable[[Progress], None] = lambda progress: None
@@ -62,8 +62,8 @@ class Coordinator:
         if not asked:
             raise InputError(f"{self.plan.file}: there are no jobs; give at least one task, policy and seed")
         self._recover()
-        if self.retry:
-            self.database.retry_failed()
+        if self.retry_before is not None:
+            self.database.retry_failed(before=self.retry_before)
         self._costs = Costs.of(self.database)
         self.database.expect(self._costs.expected(self.database))
         return asked, new

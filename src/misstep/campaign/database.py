@@ -234,12 +234,12 @@ class Database:
             "UPDATE attempts SET ended = ?, outcome = ? WHERE job = ? AND ended IS NULL", (now, state, id)
         )
 
-    def retry_failed(self) -> int:
-        """Lets failed jobs wait again; how many."""
+    def retry_failed(self, *, before: float) -> int:
+        """Lets jobs that failed before a moment (of `time.time`) wait again; how many."""
         with self.transaction():
             return self._execute(
-                "UPDATE jobs SET state = ?, tries = 0, is_fresh = 1 WHERE state = ? AND is_asked",
-                (WAITING, FAILED),
+                "UPDATE jobs SET state = ?, tries = 0, is_fresh = 1 WHERE state = ? AND is_asked AND ended <= ?",
+                (WAITING, FAILED, before),
             ).rowcount
 
     def running(self) -> list[str]:

@@ -1,5 +1,6 @@
 """`misstep campaign`: many tests that survive whatever happens to them."""
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -82,13 +83,14 @@ def run(
     from misstep.campaign.plan import read_plan
 
     plan = read_plan(file, out=out)
+    retry_before = time.time() if retry_failed else None
     if dry_run:
         from misstep.campaign.database import NAME, Database
 
-        would = Coordinator(plan, Database.in_memory(plan.out / NAME), retry=retry_failed)
+        would = Coordinator(plan, Database.in_memory(plan.out / NAME), retry_before=retry_before)
         return _dry_run(would, jobs or _cores(), json=json)
     with open_campaign(plan.out) as database:
-        coordinator = Coordinator(plan, database, retry=retry_failed)
+        coordinator = Coordinator(plan, database, retry_before=retry_before)
         coordinator.prepare()
         made = _engine(engine, jobs, address)
         coordinator.seconds = left_of(seconds)

@@ -1,5 +1,6 @@
 """Small campaigns for tests, and an engine that only pretends."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,7 +52,7 @@ class Pretended:
 
 def ran(plan: Plan, database: Database, engine: Pretended, *, retry: bool = False) -> list[Row]:
     """All rows after the campaign was run."""
-    coordinator = Coordinator(plan, database, retry=retry)
+    coordinator = Coordinator(plan, database, retry_before=time.time() if retry else None)
     coordinator.prepare()
     coordinator.run(engine)
     return list(database.rows())

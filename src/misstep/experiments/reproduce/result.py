@@ -9,6 +9,9 @@ from misstep.experiments.reproduce.order import Order, Scale
 from misstep.experiments.reproduce.stages import Found
 from misstep.experiments.reproduce.table import CUT, Table, Value, as_json, write_tables
 from misstep.record.store import write_whole
+from misstep.reports.text import shorten
+
+_LONGEST_REASON = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +43,20 @@ def about(order: Order, scale: Scale, found: Sequence[Found]) -> list[str]:
 
 
 def left_lines(found: Iterable[Found], *, others: int = 0) -> list[str]:
-    """What is to be said where the time was up before the end; `others` are pieces of work that are no tests."""
-    left = others + sum(each.is_left for each in found)
-    if not left:
-        return []
-    return [
-        f"**unfinished**: the time was up, and {left} pieces of work or more are left; the same command continues"
+    """What is to be said where something is missing; `others` are pieces of work that are no tests."""
+    tests = list(found)
+    lines = [
+        f"**failed**: {each.cell.row}, {each.cell.task}, {each.cell.column}: "
+        f"{shorten(each.failure, _LONGEST_REASON)}; the same command tries again"
+        for each in tests
+        if each.failure is not None
     ]
+    left = others + sum(each.is_left for each in tests)
+    if left:
+        lines.append(
+            f"**unfinished**: the time was up, and {left} pieces of work or more are left; the same command continues"
+        )
+    return lines
 
 
 def write_outcome(

@@ -1,12 +1,13 @@
 """Experiments as campaigns: stages of tests, each planned from what the ones before it found."""
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from misstep.budget import Budget
 from misstep.campaign.coordinator import Coordinator, Progress, open_campaign, record_path
-from misstep.campaign.database import Database
+from misstep.campaign.database import FAILED, Database
 from misstep.campaign.engine import Engine
 from misstep.campaign.job import CampaignJob, Digests, job_id
 from misstep.campaign.local import LocalEngine
@@ -52,6 +53,8 @@ class Found:
     finished: Finished | None = None
     is_left: bool = False
     """Whether the time of the whole was up before it was done; the same command goes on."""
+    failure: str | None = None
+    """Why there is no result; the same command tries again."""
 
     @property
     def is_cut(self) -> bool:
@@ -126,11 +129,11 @@ def cell_of(subject: Subject, problem: Path, column: str, *, order: Order, **opt
 def run_stages(order: Order, stages: Sequence[Stage], budget: Budget | None = None) -> Iterator[list[Found]]:
     """Runs what is not done yet, stage by stage; after each of these, all that was found so far, as it was planned.
 
-    Stopped and called again, it goes on where it was. Where the time is up within a stage, that is the last one; a
-    test that was under way or never begun is in `found` without anything that it found. InputError where `out` is of
-    another order.
+    Stopped and called again, it goes on where it was, and tries what failed before once more. Where the time is up
+    within a stage, that is the last one; a test that was under way or never begun is in `found` without anything that
+    it found. InputError where `out` is of another order.
     """
-    digests = Digests()
+    digests, begin = Digests(), time.time()
     with open_campaign(order.out) as database:
         bind(order)
         engine: Engine = LocalEngine(order.jobs)
@@ -144,7 +147,10 @@ def run_stages(order: Order, stages: Sequence[Stage], budget: Budget | None = No
                     planned.setdefault(job.id, job)  # the same test may serve several numbers
                     cells[cell] = job.id
                 campaign = _Campaign(order.out / PLAN, order.out, list(planned.values()))
-                coordinator = Coordinator(campaign, database, tell=_teller(order, turn, len(stages)))
+                # What fails now would fail again in the next stage.
+                coordinator = Coordinator(
+                    campaign, database, retry_before=begin, tell=_teller(order, turn, len(stages))
+                )
                 left: set[str] = set()
                 is_new = turn == len(stages) - 1
                 if planned:
@@ -153,11 +159,14 @@ def run_stages(order: Order, stages: Sequence[Stage], budget: Budget | None = No
                     coordinator.seconds = None if budget is None else budget.seconds_left
                     if not coordinator.run(engine):
                         left = _waiting(database)
+                failures = {row.id: row.reason or "" for row in database.rows() if row.state == FAILED}
                 for cell, id in cells.items():
                     if cell not in found:
                         record = record_path(order.out, id)
                         found[cell] = (
-                            Found(cell, record, is_left=True) if id in left else _found(cell, record)
+                            Found(cell, record, is_left=True)
+                            if id in left
+                            else _found(cell, record, failures.get(id))
                         )
                 # Who goes on with a later stage has seen this one: its tables would show less than there is.
                 if is_new:
@@ -193,10 +202,10 @@ def _job(cell: Cell, turn: int, digests: Digests) -> CampaignJob:
     return CampaignJob(id, task, cell.policy, cell.column, cell.config.seed, turn, size, cell.config)
 
 
-def _found(cell: Cell, record: Path) -> Found:
+def _found(cell: Cell, record: Path, failure: str | None) -> Found:
     """What the record says; one that was never begun says nothing."""
     try:
         tally = Tally.added_up(Record.open(record).events())
     except MisstepError:
-        return Found(cell, record)
-    return Found(cell, record, tally.judged, tally.finished)
+        return Found(cell, record, failure=failure)
+    return Found(cell, record, tally.judged, tally.finished, failure=failure)
