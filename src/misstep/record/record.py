@@ -190,7 +190,8 @@ class Record:
             if before.get("event") != "finished" and before.get("limit") is None:
                 raise InputError(
                     f"{self.where}: the test does not go as it went before it was stopped (event "
-                    f"{self._events + 1} differs): the policy or misstep has changed; start a new record"
+                    f"{self._events + 1} differs): the policy or misstep has changed, or a limit of time was met at "
+                    "another moment; start a new record"
                 )
             self._repeated.clear()  # from here on the stopped test knew less
             self.store.cut(EVENTS, self._events)

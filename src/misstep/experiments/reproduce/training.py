@@ -20,6 +20,7 @@ from misstep.experiments.reproduce.training_units import (
     run_training,
     training_scale,
 )
+from misstep.explain.words import counted
 from misstep.judge import Verdict
 from misstep.support.plain import reading
 from misstep.training.tree import MODES
@@ -87,8 +88,9 @@ def _lines(order: Order, scale: TrainingScale) -> list[str]:
     line, tree = scale.line(), scale.tree("tree-pi-test")
     return [
         f"`misstep reproduce {order.name} --seconds {order.seconds:g} --seed {order.seed}`",
-        f"offline {line.epochs} epochs of {scale.batches} minibatches ({line.inits} initialisations; the paper has 240 "
-        f"epochs and 4), online {tree.epochs} epochs for each way to train ({tree.inits} initialisations, "
+        f"offline {line.epochs} epochs of {scale.batches} minibatches ({counted(line.inits, 'initialisation')}; the "
+        f"paper has 240 epochs and 4), online {tree.epochs} epochs for each way to train "
+        f"({counted(tree.inits, 'initialisation')}, "
         f"{tree.start} epochs of each at first; the paper has 4 and 5)",
         f"{scale.training} training tasks, {scale.validation} validation tasks with {scale.pool} states each, "
         f"{scale.tests} test tasks, at most {scale.seconds:g} s for all trainings of a domain; the paper has 20 and 40 "
