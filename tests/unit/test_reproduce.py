@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from misstep.experiments.reproduce.order import CORES, FEWEST_STATES, Order, sca
 from misstep.experiments.reproduce.result import left_lines
 from misstep.experiments.reproduce.stages import Cell, Found, bind, by_task, run_stages
 from misstep.experiments.reproduce.table import Table, Value, difference, percent, write_tables
-from misstep.experiments.reproduce.training_units import training_scale
+from misstep.experiments.reproduce.training_units import TrainingUnit, training_scale
 from misstep.formats.sas import with_goal
 from misstep.judge import Verdict
 from misstep.record.record import Record
@@ -136,9 +137,10 @@ def test_the_data_is_where_the_user_says(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_more_time_means_more_training() -> None:
-    small, large = training_scale(10), training_scale(4000)
+    small, large = training_scale(10), training_scale(8000)
     assert small.offline < large.offline == 240
     assert small.online < large.online == 40
+    assert small.runs < large.runs == 4
     assert (large.line().inits, large.line().effective.start, large.line().main) == (4, 60, 0)
     assert training_scale(600).line().effective.start >= 20, "as many as `early` wants in a row"
     assert large.tree("tree").epochs == large.tree("line").effective.epochs == 40
@@ -292,8 +294,10 @@ def test_training_counts_solved_tasks_and_compares_choices_on_shared_states() ->
         "solved": {"solved": [True, False], "pi-test": [True, True], "best": [True, True]},
         "start": 1,
     }
-    modes = {"offline": line, "line": line, "tree-pi-test": line}
-    results = {"Ferry": {"modes": modes, "tests": ["one", "two"]}}
+    nothing = {"models": 0, "is_cut": True, "chosen": {}, "solved": {}}
+    modes = {"offline": line, "line": line, "line-pi-test": line, "tree": nothing, "tree-pi-test": line}
+    unit = TrainingUnit("Ferry", 0, Path("domain.pddl"), (), (), (Path("one"), Path("two")))
+    results = {unit: {"modes": modes, "tests": ["one", "two"]}}
     tests = [found("Ferry", "one", "solved", "bbq"), found("Ferry", "one", "pi-test", "cc")]
     tests += [found("Ferry", "one", "best", "bc")]
     coverage, states, bugs, online = (
@@ -305,6 +309,11 @@ def test_training_counts_solved_tasks_and_compares_choices_on_shared_states() ->
     assert [bugs[name].ours for name in training.COMPARED] == [100.0, 0.0, 50.0]
     assert states["solved"].ours == 100.0
     assert (online["line"].ours, online["tree"].ours, online["start"].ours) == (2, None, 1)
+    worse = {**line, "solved": {"solved": [False, False], "pi-test": [True, False], "best": [True, True]}}
+    results[replace(unit, run=1)] = {"modes": {**modes, "offline": worse}, "tests": ["one", "two"]}
+    coverage = training.tables_of(rows, results, tests)[0].rows["Ferry"]
+    means = [coverage[name].ours for name in ("runs", "tasks", "solved", "pi-test", "best")]
+    assert means == [2, 2, 0.5, 1.5, 2.0]
 
 
 def test_tables_are_for_people_and_for_programs(tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from misstep.budget import Budget
 from misstep.experiments.figures import bars
-from misstep.experiments.pieces import run_pieces
+from misstep.experiments.pieces import bind_plan, run_pieces
 from misstep.experiments.reproduce.data import by_size, published, subjects
 from misstep.experiments.reproduce.order import CORES, Order
 from misstep.experiments.reproduce.result import Outcome, left_lines, write_outcome
@@ -30,72 +32,94 @@ COMPARED = ("solved", "pi-test", "best")
 """The choices whose bugs are counted."""
 _TRAINING_SHARE = 0.85
 _TEST_SECONDS = 6.0
+TRAINED, _PLAN = "trained", "plan.json"
 _TEST_TASKS = 10
 """Of each domain: on so many tasks at most bugs are looked for."""
-Results = Mapping[str, Mapping[str, Any]]
+Results = Mapping[TrainingUnit, Mapping[str, Any]]
+"""By domain and run; what is not done yet is missing."""
 
 
 def reproduce_training(order: Order) -> Outcome:
-    """Trains in four ways, chooses by five criteria, and tests what was chosen."""
-    told = published("training")
+    """Trains in four ways, chooses by five criteria, and tests what was chosen; then all again with other seeds."""
+    rows = published("training")["rows"]
     order.out.mkdir(parents=True, exist_ok=True)
-    bind(order)
-    rows = told["rows"]
     folders = [row for row, about in rows.items() if _has_tasks(about, order)]
     each = CORES * order.seconds * _TRAINING_SHARE / max(1, len(folders))
     scale = training_scale(each)
+    bind(order)
+    (order.out / TRAINED).mkdir(exist_ok=True)
+    bind_plan(order.out / TRAINED / _PLAN, asdict(scale))
     units = _units(rows, folders, order, scale)
-    folder = order.out / "trained"
-    folder.mkdir(exist_ok=True)
-    work = partial(run_training, scale=scale, out=folder, seed=order.seed)
-    budget = order.budget()
-    failed = run_pieces(
-        [(folder / unit.file, unit) for unit in units],
-        work,
-        jobs=order.jobs,
-        budget=budget,
-        progress=lambda text: order.tell(f"training · {text}"),
-        where=folder,
-    )
-    with reading(folder):
-        results = {
-            unit.row: json.loads((folder / unit.file).read_text(encoding="utf-8"))
-            for unit in units
-            if (folder / unit.file).is_file()
-        }
     each = CORES * order.seconds * (1 - _TRAINING_SHARE) / max(1, len(units) * len(COMPARED))
     tasks = max(1, min(_TEST_TASKS, int(each / _TEST_SECONDS)))
     seconds = max(2.0, each / tasks)
-    cells = test_cells(units, results, order, scale, tasks, seconds)
-    found = next(run_stages(order, [lambda _: cells], budget))
-    left = len(units) - len(results) - len(failed)
-    return write_outcome(
-        order,
-        "Policy selection in training (Eisenhut et al. 2025, Table 1)",
-        [
-            *_lines(order, scale),
-            *left_lines(found, others=left),
-            *(f"not done: {reason}" for reason in failed),
-        ],
-        tables_of(rows, results, found),
-        figures_of(results),
-        present={row: row in results for row in folders},
-        is_whole=left == 0 and not any(each.is_left for each in found),
+    budget, failed, outcome = order.budget(), list[str](), Outcome(order.out, [])
+    for run in range(scale.runs):
+        failed += _train(units, run, order, scale, budget)
+        results = _results(units, order)
+        found = _test(test_cells(results, order, scale, tasks, seconds), order, budget)
+        left = len(units) - len(results) - len(failed)
+        outcome = write_outcome(
+            order,
+            "Policy selection in training (Eisenhut et al. 2025, Table 1)",
+            [
+                *_lines(order, scale),
+                *left_lines(found, others=left),
+                *(f"not done: {reason}" for reason in failed),
+            ],
+            tables_of(rows, results, found),
+            figures_of(results),
+            present={row: any(unit.row == row for unit in results) for row in folders},
+            is_whole=left == 0 and not any(each.is_left for each in found),
+        )
+        if budget.is_over:
+            break
+    return outcome
+
+
+def _train(
+    units: Sequence[TrainingUnit], run: int, order: Order, scale: TrainingScale, budget: Budget
+) -> list[str]:
+    """Does one run in all domains; why it could not be done in some of them."""
+    folder = order.out / TRAINED
+    return run_pieces(
+        [(folder / unit.file, unit) for unit in units if unit.run == run],
+        partial(run_training, scale=scale, out=folder, seed=order.seed),
+        jobs=order.jobs,
+        budget=budget,
+        progress=lambda text: order.tell(f"training, run {run + 1} of {scale.runs} · {text}"),
+        where=folder,
     )
+
+
+def _test(cells: list[Cell], order: Order, budget: Budget) -> list[Found]:
+    return next(run_stages(order, [lambda _: cells], budget))
+
+
+def _results(units: Sequence[TrainingUnit], order: Order) -> Results:
+    folder = order.out / TRAINED
+    with reading(folder):
+        return {
+            unit: json.loads((folder / unit.file).read_text(encoding="utf-8"))
+            for unit in units
+            if (folder / unit.file).is_file()
+        }
 
 
 def _lines(order: Order, scale: TrainingScale) -> list[str]:
     line, tree = scale.line(), scale.tree("tree-pi-test")
+    inits, more_inits = (counted(each.inits, "initialisation") for each in (line, tree))
     return [
         f"`misstep reproduce {order.name} --seconds {order.seconds:g} --seed {order.seed}`",
-        f"offline {line.epochs} epochs of {scale.batches} minibatches ({counted(line.inits, 'initialisation')}; the "
-        f"paper has 240 epochs and 4), online {tree.epochs} epochs for each way to train "
-        f"({counted(tree.inits, 'initialisation')}, "
-        f"{tree.start} epochs of each at first; the paper has 4 and 5)",
+        f"means over {counted(scale.runs, 'run')} of the experiment with different seeds (the paper has 4), or over "
+        "those that are done; bugs are those of all runs together",
+        f"offline {line.epochs} epochs of {scale.batches} minibatches ({inits}; the paper has 240 epochs and 4), "
+        f"online {tree.epochs} epochs for each way to train ({more_inits}, {tree.start} epochs of each at first; the "
+        "paper has 4 and 5)",
         f"{scale.training} training tasks, {scale.validation} validation tasks with {scale.pool} states each, "
-        f"{scale.tests} test tasks, at most {scale.seconds:g} s for all trainings of a domain; the paper has 20 and 40 "
-        "tasks, and about 60 test tasks of which most are larger",
-        "`*`: the time ended the training before its last epoch",
+        f"{scale.tests} test tasks, at most {scale.seconds:g} s for all trainings of a domain in a run; the paper has "
+        "20 and 40 tasks, and about 60 test tasks of which most are larger",
+        "`*`: the time ended a training before its last epoch, or a test",
     ]
 
 
@@ -106,28 +130,28 @@ def _has_tasks(about: Mapping[str, Any], order: Order) -> bool:
 def _units(
     rows: Mapping[str, Mapping[str, Any]], chosen: Sequence[str], order: Order, scale: TrainingScale
 ) -> list[TrainingUnit]:
-    """Training tasks first, validation tasks spread over the others, as in the paper."""
-    units = []
+    """By run. Training tasks first, validation tasks spread over the others, as in the paper."""
+    first_run = []
     if order.data is None:
         for subject in subjects({row: rows[row] for row in chosen}, None, order.out):
             parts = subject.problems[:4], subject.problems[4:7], subject.problems[7:]
-            units.append(TrainingUnit(subject.row, subject.domain, *parts))
-        return units
-    for row in chosen:
+            first_run.append(TrainingUnit(subject.row, 0, subject.domain, *parts))
+    for row in () if order.data is None else chosen:
         folder = order.data / rows[row]["folder"]
         easy = sorted((folder / "training" / "easy").glob("*.pddl"))
         tests = by_size((folder / "testing" / "easy").glob("*.pddl"))
         first = min(scale.training, len(easy) // 2)  # at least as many are left to validate on
-        units.append(
+        first_run.append(
             TrainingUnit(
                 row,
+                0,
                 folder / "domain.pddl",
                 tuple(easy[:first]),
                 _spread(easy[first:], scale.validation),
                 _spread(tests, scale.tests),
             )
         )
-    return units
+    return [replace(unit, run=run) for run in range(scale.runs) for unit in first_run]
 
 
 def _spread(problems: Sequence[Path], count: int) -> tuple[Path, ...]:
@@ -138,18 +162,13 @@ def _spread(problems: Sequence[Path], count: int) -> tuple[Path, ...]:
 
 
 def test_cells(
-    units: Sequence[TrainingUnit],
-    results: Results,
-    order: Order,
-    scale: TrainingScale,
-    tasks: int,
-    seconds: float,
+    results: Results, order: Order, scale: TrainingScale, tasks: int, seconds: float
 ) -> list[Cell]:
     """Tests of the choices on tasks that all of them solve, on the same states."""
     cells = []
-    for unit in units:
-        done = results.get(unit.row, {}).get("modes", {}).get(OFFLINE, {})
-        solved = [done["solved"][name] for name in COMPARED if name in done.get("solved", {})]
+    for unit, result in results.items():
+        done = result["modes"][OFFLINE]
+        solved = [done["solved"][name] for name in COMPARED if name in done["solved"]]
         shared = [path for at, path in enumerate(unit.tests) if solved and all(each[at] for each in solved)]
         for problem in _spread(shared, tasks):
             for name in COMPARED:
@@ -161,7 +180,8 @@ def test_cells(
                     pool=scale.pool,
                     seconds=round(seconds, 1),
                 )
-                cells.append(Cell(unit.row, problem.stem, name, Path(done["chosen"][name]).name, config))
+                task, policy = f"{problem.stem}, run {unit.run + 1}", Path(done["chosen"][name]).name
+                cells.append(Cell(unit.row, task, name, policy, config))
     return cells
 
 
@@ -170,19 +190,22 @@ def tables_of(rows: Mapping[str, Mapping[str, Any]], results: Results, found: Se
     tests = by_task(found)
     offline, online, states, bugs = {}, {}, {}, {}
     for row, printed in rows.items():
-        modes = results.get(row, {}).get("modes", {})
-        offline[row] = {"tasks": _tasks(printed, results.get(row))} | {
-            name: _coverage(printed["coverage"][name], modes.get(OFFLINE), name) for name in CRITERIA
-        }
-        online[row] = {"start": _start(printed, modes.get("tree-pi-test"))} | {
-            mode: _coverage(printed["budget 40"][mode], modes.get(mode), "pi-test") for mode in MODES
+        mine = [result for unit, result in results.items() if unit.row == row]
+        offline[row] = {
+            "runs": Value(ours=len(mine) or None),
+            "tasks": Value(printed["tasks"], len(mine[0]["tests"]) if mine else None),
+        } | {name: _coverage(printed["coverage"][name], mine, OFFLINE, name) for name in CRITERIA}
+        online[row] = {"start": _start(printed["start"], mine)} | {
+            mode: _coverage(printed["budget 40"][mode], mine, mode, "pi-test") for mode in MODES
         }
         chosen = list(tests.get(row, {}).values())
         states[row] = {
             name: _share(printed["solved states"][name], chosen, name, "solved") for name in COMPARED
         }
         bugs[row] = {name: _share(printed["bug states"][name], chosen, name, "bugs") for name in COMPARED}
-    note = ("Solved test tasks. The paper's are another set, mostly larger: compare within a line.",)
+    note = (
+        "Solved test tasks, mean over runs. The paper's are another set, mostly larger: compare within a line.",
+    )
     return [
         Table("Offline: coverage by criterion", offline, note),
         Table("Offline: solved states, %", states),
@@ -191,19 +214,20 @@ def tables_of(rows: Mapping[str, Mapping[str, Any]], results: Results, found: Se
     ]
 
 
-def _tasks(printed: Mapping[str, Any], result: Mapping[str, Any] | None) -> Value:
-    return Value(printed["tasks"], None if result is None else len(result["tests"]))
+def _coverage(printed: float, results: Sequence[Mapping[str, Any]], mode: str, name: str) -> Value:
+    done = [result["modes"][mode] for result in results]
+    counts = [sum(each["solved"][name]) for each in done if name in each["solved"]]
+    return Value(printed, _mean(counts), count=len(counts), is_cut=any(each["is_cut"] for each in done))
 
 
-def _start(printed: Mapping[str, Any], done: Mapping[str, Any] | None) -> Value:
-    return Value(printed["start"], None if done is None else done.get("start"))
+def _start(printed: float, results: Sequence[Mapping[str, Any]]) -> Value:
+    """Of the start-up phase alone, which is the same in all ways that have one."""
+    counts = [result["modes"]["tree-pi-test"].get("start") for result in results]
+    return Value(printed, _mean([count for count in counts if count is not None]))
 
 
-def _coverage(printed: float, done: Mapping[str, Any] | None, name: str) -> Value:
-    if done is None or name not in done["solved"]:
-        return Value(printed, is_cut=done is not None)
-    solved = done["solved"][name]
-    return Value(printed, sum(solved), count=len(solved), is_cut=done["is_cut"])
+def _mean(counts: Sequence[int]) -> float | None:
+    return sum(counts) / len(counts) if counts else None
 
 
 def _share(printed: float, tests: Sequence[Mapping[str, Found]], name: str, what: str) -> Value:
@@ -224,8 +248,9 @@ def _share(printed: float, tests: Sequence[Mapping[str, Found]], name: str, what
 
 def figures_of(results: Results) -> dict[str, str]:
     """Solved test tasks by way to train."""
+    rows = dict.fromkeys(unit.row for unit in results)
+    mine = {row: [result for unit, result in results.items() if unit.row == row] for row in rows}
     groups: dict[str, dict[str, float]] = {
-        row: {mode: float(sum(result["modes"][mode]["solved"].get("pi-test", []))) for mode in MODES}
-        for row, result in results.items()
+        row: {mode: _coverage(0.0, mine[row], mode, "pi-test").ours or 0.0 for mode in MODES} for row in rows
     }
     return {"table1-online.svg": bars("Solved test tasks by way to train, ours", "tasks", groups)}

@@ -1,4 +1,4 @@
-"""Units of the training experiment: all ways to train on one domain, and what each chosen policy solves."""
+"""Units of the training experiment: all ways to train on one domain once, and what each chosen policy solves."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -23,19 +23,24 @@ _INITS = 4
 _START = 5
 _MOST_ONLINE = 40
 _MOST_OFFLINE = 240
+_MOST_RUNS = 4
 _LINE_EPOCHS = 30
+# The experiment is repeated rather than made longer once it has so many models: online all, and half of those offline.
+_RUN_MODELS = 300
 # What a model costs in the average domain, in processor seconds: an epoch of 700 minibatches, and its exam.
-_MODEL_SECONDS = 2.5
+_MODEL_SECONDS = 1.5
 # The share of the time for loading, the examiner's plans, and running models on the test tasks.
 _OVERHEAD = 0.25
 # A heavy domain may take so many times as long as the average one before its trainings are cut short.
-_PATIENCE = 1.5
+_PATIENCE = 3
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingScale:
     """How much of the paper's experiment is done."""
 
+    runs: int
+    """How often all of it is repeated, with other seeds; the paper has 4."""
     offline: int
     """Epochs of the training that the criteria choose from; the paper has 240."""
     online: int
@@ -46,7 +51,7 @@ class TrainingScale:
     pool: int
     """States of a validation task."""
     seconds: float
-    """When all trainings of one domain together are cut short."""
+    """When all trainings of one domain and run together are cut short."""
     batches: int = 700
     """Minibatches an epoch."""
 
@@ -69,30 +74,40 @@ class TrainingScale:
 
 @dataclass(frozen=True, slots=True)
 class TrainingUnit:
-    """A domain with its tasks."""
+    """A domain with its tasks, in one of the runs of the experiment."""
 
     row: str
+    run: int
     domain: Path
     training: tuple[Path, ...]
     validation: tuple[Path, ...]
     tests: tuple[Path, ...]
 
     @property
+    def name(self) -> str:
+        """Of its folder."""
+        return f"{self.row.lower()}-{self.run}"
+
+    @property
     def file(self) -> str:
         """The name of the file with its results."""
-        return f"{self.row.lower()}.json"
+        return f"{self.name}.json"
 
 
 def training_scale(seconds: float) -> TrainingScale:
     """What is possible with so many processor seconds for one domain.
 
-    A third of the models come from the offline training until each way online has its 40 epochs, then all the rest.
+    A third of the models of a run come from the offline training until each way online has its 40 epochs, then all
+    the rest.
     """
     models = int(seconds * (1 - _OVERHEAD) / _MODEL_SECONDS)
+    runs = max(1, min(_MOST_RUNS, models // _RUN_MODELS))
+    models, seconds = models // runs, seconds / runs
     online = max(2, min(_MOST_ONLINE, models // 6 - _INITS))
     offline = max(4, min(_MOST_OFFLINE, models - len(MODES) * (online + _INITS) - _INITS))
     tasks = max(2, int(seconds / 4))
     return TrainingScale(
+        runs=runs,
         offline=offline,
         online=online,
         training=min(20, tasks),
@@ -111,10 +126,10 @@ def run_training(unit: TrainingUnit, scale: TrainingScale, out: Path, seed: int)
             [load(read, problem, unit_cost=True) for problem in part]
             for part in (unit.training, unit.validation, unit.tests)
         )
-        work = _Domain(training, validation, tests, scale, out / unit.row.lower(), seed)
+        work = _Domain(training, validation, tests, scale, out / unit.name, seed + unit.run)
         done = {OFFLINE: work.offline()} | {mode: work.online(mode) for mode in MODES}
     except MisstepError as error:
-        return f"{unit.row}: {error}"
+        return f"{unit.row}, run {unit.run + 1}: {error}"
     result = {"modes": done, "tests": [str(path) for path in unit.tests], "scale": asdict(scale)}
     write_whole(out / unit.file, json.dumps(result) + "\n")
     return None
