@@ -50,8 +50,8 @@ class Sizes:
 
 SIZES = {
     "blocks": Sizes((2, 3, 4), (5, 6, 7), (8, 10, 12)),
-    "ferry": Sizes((1, 2, 3), (4, 6), (8, 10, 12)),
-    "gripper": Sizes((1, 2, 3, 4), (6, 8), (10, 12, 14)),
+    "ferry": Sizes((2, 3, 4), (5, 6), (8, 10, 12)),
+    "gripper": Sizes((2, 4, 6), (7, 8), (10, 12, 14)),
     "miconic": Sizes((1, 2, 3), (4, 6), (8, 10, 12)),
     "satellite": Sizes((1, 2), (3, 4), (5, 6, 7)),
     "spanner": Sizes((1, 2, 3), (4, 6), (8, 10)),
@@ -164,7 +164,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--domains", nargs="+", choices=sorted(SIZES), default=["gripper", "ferry", "blocks"])
-    parser.add_argument("--kinds", nargs="+", choices=["value", "q"], default=["value", "q"])
+    parser.add_argument("--kinds", nargs="+", choices=["value", "q"], default=["q", "value"])
     parser.add_argument("--loss", default=None)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=180)

@@ -92,7 +92,8 @@ def test_kill_and_go_on(trained: Path, tmp_path: Path) -> None:
 def test_refusals(tmp_path: Path) -> None:
     done = misstep("train", "gnn", DOMAIN, *PROBLEMS, "--out", "/proc/nowhere")
     assert (done.returncode, "cannot be written to" in done.stderr) == (4, True)
-    done = misstep("train", "gnn", DOMAIN, *PROBLEMS, "--out", str(tmp_path), "--max-states", "2")
+    values = ["train", "gnn", DOMAIN, *PROBLEMS, "--kind", "value"]
+    done = misstep(*values, "--out", str(tmp_path), "--max-states", "2")
     assert (done.returncode, "--kind q" in done.stderr) == (4, True)
-    done = misstep("train", "gnn", DOMAIN, *PROBLEMS, "--out", str(tmp_path), "--loss", "margin")
+    done = misstep(*values, "--out", str(tmp_path), "--loss", "margin")
     assert (done.returncode, "does not fit the kind `value`" in done.stderr) == (4, True)

@@ -26,7 +26,7 @@ from tests.unit.gnn_own import random_gnn
 torch: Any = pytest.importorskip("torch", reason='needs pip install "misstep[torch]"')
 
 TASKS = Path(__file__).parents[1] / "tasks"
-QUICK = GnnConfig(hidden=8, layers=3, epochs=3, batches=5, batch=8, rate=5e-3, max_samples=100)
+QUICK = GnnConfig(kind="value", hidden=8, layers=3, epochs=3, batches=5, batch=8, rate=5e-3, max_samples=100)
 WAYS: list[tuple[GnnKind, str]] = [(kind, loss) for kind, losses in LOSSES.items() for loss in losses]
 
 
@@ -215,7 +215,7 @@ def test_refusals(tasks: list[misstep.Task], tmp_path: Path, monkeypatch: pytest
     with pytest.raises(LimitReached):
         train_gnn(tasks[:1], (), QUICK, out=tmp_path / "d", max_seconds=1e-9)
     with pytest.raises(InputError, match=r"loss `margin` does not fit the kind `value`"):
-        GnnConfig(loss="margin")
+        GnnConfig(kind="value", loss="margin")
     with pytest.raises(InputError, match="`hidden` is 20, not a multiple of 8"):
         GnnConfig(hidden=20)
 

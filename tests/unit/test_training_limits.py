@@ -46,7 +46,9 @@ def asnet(tasks: list[misstep.Task], out: Path, watch: Watch) -> TrainingResult:
 
 def gnn(tasks: list[misstep.Task], out: Path, watch: Watch) -> TrainingResult:
     pytest.importorskip("torch", reason='needs pip install "misstep[torch]"')
-    config = GnnConfig(hidden=8, layers=3, epochs=3, batches=5, batch=8, rate=5e-3, max_samples=100)
+    config = GnnConfig(
+        kind="value", hidden=8, layers=3, epochs=3, batches=5, batch=8, rate=5e-3, max_samples=100
+    )
     return train_gnn(tasks, (), config, out=out, watch=watch)
 
 

@@ -41,9 +41,9 @@ def train_gnn(
     kind: Annotated[
         Literal["value", "q"],
         Parameter(
-            help="`value`: a value of each successor; `q`: a score of each action, in one evaluation of the state."
+            help="`q`: a score of each action, in one evaluation of the state; `value`: a value of each successor."
         ),
-    ] = "value",
+    ] = "q",
     options: GnnOptions = GnnOptions(),  # noqa: B008
     json: Json = False,
     quiet: Quiet = False,
@@ -52,7 +52,7 @@ def train_gnn(
 
     The models run without PyTorch, as gnn:FILE.
 
-    Example: misstep train gnn domain.pddl train/ --validation larger/ --kind q --out ferry --seconds 300
+    Example: misstep train gnn domain.pddl train/ --validation larger/ --out ferry --seconds 300
     """
     from misstep.training.gnn import train_gnn as learn
     from misstep.training.gnn_config import GnnConfig

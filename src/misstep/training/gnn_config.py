@@ -18,7 +18,7 @@ LOSSES: dict[GnnKind, tuple[str, ...]] = {
 class GnnConfig(RunConfig):
     """All options of training a relational network. With `value` teachers are not asked."""
 
-    kind: GnnKind = "value"
+    kind: GnnKind = "q"
     """`value`: of states; the policy looks at successors. `q`: of the actions of a state, in one evaluation."""
     loss: str | None = None
     """One of LOSSES; None: the default of the kind."""
