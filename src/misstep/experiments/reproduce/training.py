@@ -17,6 +17,7 @@ from misstep.experiments.reproduce.stages import Cell, Found, bind, by_task, run
 from misstep.experiments.reproduce.table import Table, Value, percent
 from misstep.experiments.reproduce.training_units import (
     OFFLINE,
+    TEACHER,
     TrainingScale,
     TrainingUnit,
     run_training,
@@ -119,6 +120,7 @@ def _lines(order: Order, scale: TrainingScale) -> list[str]:
         f"{scale.training} training tasks, {scale.validation} validation tasks with {scale.pool} states each, "
         f"{scale.tests} test tasks, at most {scale.seconds:g} s for all trainings of a domain in a run; the paper has "
         "20 and 40 tasks, and about 60 test tasks of which most are larger",
+        f"teacher: `{TEACHER}`; the paper does not name its planner",
         "`*`: the time ended a training before its last epoch, or a test",
     ]
 

@@ -19,6 +19,9 @@ from misstep.training.tree import MODES, Mode, TreeConfig, TreeResult, train_tre
 MAX_STEPS = 1000
 OFFLINE = "offline"
 """The training whose models the criteria choose among: mode `line` with more epochs than online."""
+TEACHER = "greedy"
+"""The paper does not name its planner. Plans of A* differ from state to state among many that are equally short, and
+what is learned from them holds for far fewer larger tasks than the paper's policies (docs/reproduce-training.md)."""
 _INITS = 4
 _START = 5
 _MOST_ONLINE = 40
@@ -178,7 +181,12 @@ class _Domain:
                 self.training,
                 self.validation,
                 make_config(
-                    "published", batches=scale.batches, solved_epochs=None, seed=self.seed, threads=1
+                    "published",
+                    teachers=(TEACHER,),
+                    batches=scale.batches,
+                    solved_epochs=None,
+                    seed=self.seed,
+                    threads=1,
                 ),
                 tree,
                 out=self.folder / name,
