@@ -5,6 +5,7 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import time
 from importlib.resources import files
 from pathlib import Path
@@ -66,7 +67,8 @@ def test_killed_and_resumed_it_gives_the_same_table(
     assert not verify_all(whole).invalid
     moments = random.Random(len(name))
     for _ in range(KILLS):
-        if not kill_after(moments.uniform(1.0, 5.0), reproduce(name, data, killed)):
+        options = [*reproduce(name, data, killed), "--jobs", "1", "--quiet"]
+        if not kill_after(moments.uniform(1.0, 5.0), [*command(), *options]):
             break
     again = misstep(*reproduce(name, data, killed), timeout=900)
     assert again.code == 0
@@ -75,11 +77,9 @@ def test_killed_and_resumed_it_gives_the_same_table(
     assert not verify_all(killed).invalid
 
 
-def kill_after(seconds: float, options: list[str]) -> bool:
+def kill_after(seconds: float, line: list[str]) -> bool:
     """Kills the command and all its processes at a moment that it cannot foresee; False where it had ended."""
-    process = subprocess.Popen(
-        [*command(), *options, "--jobs", "1", "--quiet"], stdout=subprocess.DEVNULL, start_new_session=True
-    )
+    process = subprocess.Popen(line, stdout=subprocess.DEVNULL, start_new_session=True)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(seconds)
         return False
@@ -124,6 +124,30 @@ def test_safety_experiments_and_tests_of_their_benchmarks(tmp_path: Path) -> Non
     [record] = records_in(tmp_path)
     assert verify_all(record).certificates
     assert not verify_all(record).invalid
+
+
+def test_safety_killed_and_resumed_gives_the_same_table(tmp_path: Path) -> None:
+    """One benchmark of the many that the command has, so that there is time to kill it more than once."""
+    whole, killed = (
+        Order(name="safety", seconds=300, out=tmp_path / name, data=None, jobs=1)
+        for name in ("whole", "killed")
+    )
+    outcome = reproduce_safety(whole, ["two_way_line"])
+    assert outcome.is_whole
+    program = (
+        "import sys; from pathlib import Path; from misstep.experiments.reproduce.order import Order; "
+        "from misstep.experiments.reproduce.safety import reproduce_safety; "
+        "order = Order(name='safety', seconds=300, out=Path(sys.argv[1]), data=None, jobs=1); "
+        "reproduce_safety(order, ['two_way_line'])"
+    )
+    moments = random.Random(4)
+    for _ in range(KILLS):
+        line = [sys.executable, "-c", program, str(killed.out)]
+        if not kill_after(moments.uniform(0.5, 2.0), line):
+            break
+    assert reproduce_safety(killed, ["two_way_line"]).rows == outcome.rows
+    assert tables(killed.out) == tables(whole.out)
+    assert not verify_all(killed.out).invalid
 
 
 def test_training_in_four_ways(tmp_path: Path) -> None:

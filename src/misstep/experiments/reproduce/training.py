@@ -189,16 +189,20 @@ def test_cells(
 
 def tables_of(rows: Mapping[str, Mapping[str, Any]], results: Results, found: Sequence[Found]) -> list[Table]:
     """Offline: coverage by criterion, and states of the choices. Online: coverage by way to train."""
-    tests = by_task(found)
+    tests, done = by_task(found), _by_row(results)
     offline, online, states, bugs = {}, {}, {}, {}
     for row, printed in rows.items():
-        mine = [result for unit, result in results.items() if unit.row == row]
+        mine = done.get(row, [])
         offline[row] = {
             "runs": Value(ours=len(mine) or None),
             "tasks": Value(printed["tasks"], len(mine[0]["tests"]) if mine else None),
-        } | {name: _coverage(printed["coverage"][name], mine, OFFLINE, name) for name in CRITERIA}
+        } | {
+            name: replace(_coverage(mine, OFFLINE, name), published=printed["coverage"][name])
+            for name in CRITERIA
+        }
         online[row] = {"start": _start(printed["start"], mine)} | {
-            mode: _coverage(printed["budget 40"][mode], mine, mode, "pi-test") for mode in MODES
+            mode: replace(_coverage(mine, mode, "pi-test"), published=printed["budget 40"][mode])
+            for mode in MODES
         }
         chosen = list(tests.get(row, {}).values())
         states[row] = {
@@ -216,10 +220,19 @@ def tables_of(rows: Mapping[str, Mapping[str, Any]], results: Results, found: Se
     ]
 
 
-def _coverage(printed: float, results: Sequence[Mapping[str, Any]], mode: str, name: str) -> Value:
-    done = [result["modes"][mode] for result in results]
+def _by_row(results: Results) -> dict[str, list[Mapping[str, Any]]]:
+    """The runs of every domain that has one."""
+    rows: dict[str, list[Mapping[str, Any]]] = {}
+    for unit, result in results.items():
+        rows.setdefault(unit.row, []).append(result)
+    return rows
+
+
+def _coverage(runs: Sequence[Mapping[str, Any]], mode: str, name: str) -> Value:
+    """Test tasks that the choice of a criterion solves, mean over runs."""
+    done = [run["modes"][mode] for run in runs]
     counts = [sum(each["solved"][name]) for each in done if name in each["solved"]]
-    return Value(printed, _mean(counts), count=len(counts), is_cut=any(each["is_cut"] for each in done))
+    return Value(ours=_mean(counts), count=len(counts), is_cut=any(each["is_cut"] for each in done))
 
 
 def _start(printed: float, results: Sequence[Mapping[str, Any]]) -> Value:
@@ -250,9 +263,8 @@ def _share(printed: float, tests: Sequence[Mapping[str, Found]], name: str, what
 
 def figures_of(results: Results) -> dict[str, str]:
     """Solved test tasks by way to train."""
-    rows = dict.fromkeys(unit.row for unit in results)
-    mine = {row: [result for unit, result in results.items() if unit.row == row] for row in rows}
     groups: dict[str, dict[str, float]] = {
-        row: {mode: _coverage(0.0, mine[row], mode, "pi-test").ours or 0.0 for mode in MODES} for row in rows
+        row: {mode: _coverage(runs, mode, "pi-test").ours or 0.0 for mode in MODES}
+        for row, runs in _by_row(results).items()
     }
     return {"table1-online.svg": bars("Solved test tasks by way to train, ours", "tasks", groups)}
