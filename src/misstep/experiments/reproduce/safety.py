@@ -30,7 +30,7 @@ def plan_of(order: Order, names: Sequence[str] = tuple(BUNDLED)) -> Plan:
     """
     printed = published("safety")["setting"]
     each = CORES * order.seconds * (1 - _TESTS_SHARE) / (len(names) * _PIECES)
-    states = max(3, min(printed["states"], round(15 * each)))
+    states = max(3, min(printed["states"], round(100 * each)))
     return Plan(
         runs=max(20, min(printed["runs"], round(1500 * each))),
         states=states,
