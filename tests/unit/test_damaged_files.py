@@ -71,7 +71,7 @@ def test_braces_of_a_program_are_its_own() -> None:
 def test_a_teacher_may_have_braces_and_must_close_its_quotes(tmp_path: Path) -> None:
     task = load(*ferry(tmp_path))
     told = CommandTeacher("sh -c 'echo {unknown}; exit 3'").answer(task, task.initial_state, max_expansions=1)
-    assert told.problem.endswith("ended with code 3")
+    assert told.problem == "`sh` ended with code 3 and said `{unknown}`"
     with pytest.raises(InputError, match=r"teacher .* no command line"):
         CommandTeacher('planner "').answer(task, task.initial_state, max_expansions=1)
 

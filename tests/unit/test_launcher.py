@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from misstep import Budget, StopFlag
-from misstep.support.process import Scratch, temporary_folder
+from misstep.support.process import Scratch, command_words, temporary_folder
 from tests.integration.cli import processes_with, ran
 
 PYTHON = sys.executable
@@ -121,3 +121,16 @@ def test_looking_for_a_place_leaves_no_trace(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("TMPDIR", str(tmp_path / "none"))
     monkeypatch.setenv("TEMP", str(tmp_path))
     assert temporary_folder() == tmp_path
+
+
+def test_files_of_this_directory_are_found_from_another_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("planner.py", "mine", "sh", "3"):
+        (tmp_path / name).write_text("")
+    here = str(tmp_path)
+    words = command_words("./planner.py planner.py mine 3 {n} absent.py", what="teacher", n=7)
+    assert words == [f"{here}/planner.py", f"{here}/planner.py", "mine", "3", "7", "absent.py"]
+    assert command_words("mine", what="teacher") == [f"{here}/mine"]
+    assert command_words("sh", what="teacher") == ["sh"]  # that of the system, as in every shell

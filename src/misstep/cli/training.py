@@ -13,6 +13,7 @@ from misstep.cli.exit_codes import ExitCode
 from misstep.cli.limits import Limits
 from misstep.cli.options import MAX_COUNT, MemoryMb, Seconds
 from misstep.cli.output import emit_json, note, warn
+from misstep.explain.words import counted
 
 if TYPE_CHECKING:
     from misstep.task import Task
@@ -138,9 +139,10 @@ def train_and_tell(
     if json:
         emit_json(result.as_json())
         return ExitCode.NOTHING_FOUND
-    note(f"{result.epochs} epochs in {result.seconds:.0f} s", quiet=quiet)
+    note(f"{counted(result.epochs, 'epoch')} in {result.seconds:.0f} s", quiet=quiet)
     say_limit(result.limit, quiet=quiet)
-    note(f"solves {result.solved} {'validation' if choosing else 'training'} tasks", quiet=quiet)
+    judging = counted(len(choosing or training), "validation task" if choosing else "training task")
+    note(f"solves {result.solved} of {judging}", quiet=quiet)
     print(f"{kind}:{result.final}")
     return ExitCode.NOTHING_FOUND
 

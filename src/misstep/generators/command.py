@@ -1,7 +1,6 @@
 """`command:PROGRAM {size} {seed}`: any program that prints a problem."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from misstep.budget import Budget
 from misstep.errors import InputError
@@ -26,8 +25,6 @@ class Command:
             raise InputError(
                 "generator `command` needs a command; write `command:PROGRAM {size} {seed}`, for example"
             )
-        if Path(words[0]).is_file():
-            words[0] = str(Path(words[0]).resolve())
         with Scratch() as scratch:
             try:
                 finished = scratch.run(words, budget=Budget(seconds=self.seconds))
@@ -39,7 +36,7 @@ class Command:
         if finished.limit is not None:
             raise InputError(f"{what}: hit the limit on {finished.limit}; allow more with `seconds=`")
         if finished.exit_code != 0 or not finished.output.strip():
-            raise InputError(f"{what}: ended with code {finished.exit_code} and printed no problem")
+            raise InputError(f"{what}: printed no problem, but {finished.failure}")
         if not is_pddl_text(finished.output):  # Whatever else it is would be taken for the name of a file.
             raise InputError(f"{what}: printed {finished.output.strip():.60s}, which is no PDDL problem")
         return finished.output

@@ -41,19 +41,34 @@ class Finished:
     limit: str | None
     """Why we killed it: `seconds` or `stopped`."""
 
+    @property
+    def failure(self) -> str:
+        """In words: the code, and what the program said last."""
+        said = self.output.strip().splitlines()
+        return f"ended with code {self.exit_code}" + (f" and said `{said[-1].strip():.200s}`" if said else "")
+
 
 def command_words(command: str, *, what: str, **values: object) -> list[str]:
     """The words of a command line, with `{NAME}` replaced by values. Other braces are the program's own.
 
-    InputError, which begins with `what`, where quotes are never closed.
+    Files of the present directory get their whole names, because the program runs in another one. InputError, which
+    begins with `what`, where quotes are never closed.
     """
     try:
         words = shlex.split(command)
     except ValueError as error:
         raise InputError(f"{what} `{command}`: is no command line: {error}") from None
+    words = [_whole_name(word, is_program=at == 0) for at, word in enumerate(words)]
     for name, value in values.items():
         words = [word.replace(f"{{{name}}}", str(value)) for word in words]
     return words
+
+
+def _whole_name(word: str, *, is_program: bool) -> str:
+    """That of a file here. A bare word is rather a number, say, or a program that is installed."""
+    is_bare = not {"/", "."} & set(word)
+    is_file = (not is_bare or (is_program and shutil.which(word) is None)) and Path(word).is_file()
+    return str(Path(word).absolute()) if is_file else word
 
 
 def read_left(path: Path) -> str:

@@ -185,11 +185,7 @@ class TrainingSession:
             data.visit(number, [data.tasks[number].initial_state], most=1)
         if None in data.enumerated:
             visit_runs(data, data.run(self.runs[0].state.parameters, range(data.num_training)))
-        if data.size == 0:
-            raise InputError(
-                "no training task could be solved by a teacher, so there is nothing to learn from; give "
-                "smaller tasks, other teachers, or more expansions (`teacher_expansions`)"
-            )
+        data.require_labels()
 
     @property
     def seconds(self) -> float:

@@ -72,6 +72,14 @@ class LabelledTasks(ABC, Generic[TrainerT, ConfigT]):
         """The number of labelled states."""
         return sum(self.trainer.num_samples(task) for task in range(self.num_training))
 
+    def require_labels(self) -> None:
+        """InputError where no teacher could say anything about any state."""
+        if self.size == 0:
+            raise InputError(
+                "no training task could be solved by a teacher, so there is nothing to learn from; give smaller tasks, "
+                "other teachers (`--teacher`), or more expansions for a call (`--expansions`)"
+            )
+
     @property
     def judging(self) -> range:
         """The tasks that models are judged by: those to validate on; those to train on where there are none."""

@@ -113,7 +113,7 @@ class CommandTeacher:
             text = read_left(files["plan"]) if files["plan"].is_file() else None
         if text is None:
             failed = finished.exit_code != 0 and finished.limit is None
-            return Answer(problem=f"`{words[0]}` ended with code {finished.exit_code}" if failed else "")
+            return Answer(problem=f"`{words[0]}` {finished.failure}" if failed else "")
         try:
             return Answer(_names(read_plan(task, state, text)))
         except InputError as error:

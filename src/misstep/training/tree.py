@@ -229,11 +229,7 @@ class _Grower:
         for number in range(data.num_training):
             data.visit(number, [data.tasks[number].initial_state], most=1)
         visit_runs(data, data.run(data.trainer.parameters, range(data.num_training)))
-        if data.size == 0:
-            raise InputError(
-                "no training task could be solved by a teacher, so there is nothing to learn from; give "
-                "smaller tasks, other teachers, or more expansions (`teacher_expansions`)"
-            )
+        data.require_labels()
 
     def _next(self) -> Node | int | None:
         """The model to be trained on; a number stands for a random initialisation, None for the end."""
