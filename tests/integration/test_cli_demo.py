@@ -67,10 +67,10 @@ def test_the_commands_it_names_work(tmp_path: Path) -> None:
     assert misstep(*commands[0][1:]).code == 0  # the smaller bug has a valid certificate too
     # It shows a run beside a cheaper plan for each kind of bug, and marks the decision at fault.
     assert shown.out.count("   the policy ") == shown.out.count("| a better way") >= 2
-    assert "the policy pays 19 where 16 is enough" in shown.out
+    assert "the policy pays 11 where 10 is enough" in shown.out
     assert "for ever" in shown.out
     (page,) = re.findall(r"Open (\S+) in a browser", shown.out)
-    assert "the policy pays 19 where 16 is enough" in (tmp_path / page).read_text()
+    assert "the policy pays 11 where 10 is enough" in (tmp_path / page).read_text()
     assert "> (drive" in shown.out
 
 

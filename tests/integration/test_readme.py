@@ -43,7 +43,7 @@ def test_it_starts_with_pip_and_a_bug() -> None:
     start = README.split("## Python")[0]
     assert [line.split()[:2] for line, _ in commands(start)] == [["misstep", "demo"], ["misstep", "show"]]
     assert start.index("pip install misstep") < start.index("$ misstep demo")
-    assert "Misstep: step 1, " in start
+    assert "Misstep: step 3, " in start
 
 
 def test_documentation_imports_nothing_private() -> None:

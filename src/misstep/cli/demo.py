@@ -22,13 +22,15 @@ if TYPE_CHECKING:
     from misstep.reports.report import Report
 
 _COURIER = "courier"
+_ASNET = "courier-asnet"
+"""On the same task as `courier`, where every action costs 1: ASNets do not see costs."""
 _POOL = 100
 
 
 def demo(
     name: Annotated[
-        str, Parameter(help="Which policy of the zoo to test: courier, or an ASNet such as gripper.")
-    ] = _COURIER,
+        str, Parameter(help="Which policy of the zoo to test: an ASNet such as gripper, or courier (linear).")
+    ] = _ASNET,
     /,
     *,
     out: Annotated[
@@ -36,7 +38,7 @@ def demo(
     ] = None,
     json: Json = False,
 ) -> int:
-    """Test a small trained policy on a bundled task: two vans, three parcels, roads of different length.
+    """Test a small trained network on a bundled task: two vans bring three parcels to where they belong.
 
     It finds states in which the policy does worse than is possible, shows what would be better, checks every
     proof again, and writes a report for the browser. Because a demo is meant to find bugs, its exit code is 0
@@ -53,7 +55,7 @@ def demo(
 
     start = time.perf_counter()
     with as_file(files("misstep") / "bundled") as folder:
-        domain, problem = _files(folder, name)
+        domain, problem = demo_files(folder, name)
         config = Config(
             domain=domain, problem=problem, policy=f"zoo:{name}", pool=_POOL, unit_cost=name != _COURIER
         )
@@ -78,13 +80,13 @@ def demo(
     return ExitCode.INTERNAL_ERROR if checked.invalid else ExitCode.NOTHING_FOUND
 
 
-def _files(folder: Path, name: str) -> tuple[Path, Path]:
+def demo_files(folder: Path, name: str) -> tuple[Path, Path]:
     """Domain and problem of a policy of the zoo."""
     from misstep.errors import InputError
     from misstep.policies.zoo import zoo_files
 
-    if name == _COURIER:
-        return folder / name / "domain.pddl", folder / name / "problem.pddl"
+    if name in (_COURIER, _ASNET):
+        return folder / _COURIER / "domain.pddl", folder / _COURIER / "problem.pddl"
     if name not in zoo_files():
         raise InputError(f"the zoo has no policy `{name}`; there are: {', '.join(zoo_files())}")
     return folder / "domains" / f"{name}.pddl", folder / "problems" / f"{name}.pddl"
@@ -104,6 +106,12 @@ def _about(config: "Config") -> list[str]:
     from misstep.record.store import read_object
 
     name = config.policy.partition(":")[2]
+    if name == _ASNET:
+        return [
+            "task      courier: two vans bring three parcels to where they belong; every action costs 1",
+            f"policy    {config.policy}: an ASNet, a neural network made from the domain's action schemas, trained on "
+            "20 random tasks with one or two parcels",
+        ]
     if name != _COURIER:
         assert config.domain is not None
         first = config.domain.read_text(encoding="utf-8").partition("\n")[0].removeprefix("; ")

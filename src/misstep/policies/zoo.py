@@ -14,8 +14,8 @@ from misstep.task import Task
 
 @dataclass(frozen=True)
 class Zoo:
-    """A trained policy that comes with misstep: `courier` (linear), or an ASNet for a bundled domain:
-    `blocks`, `ferry`, `gripper`, `logistics`, `miconic`, `satellite`, `spanner`, `transport`, `visitall`."""
+    """A trained policy that comes with misstep: `courier` (linear), or an ASNet for a bundled domain: `blocks`,
+    `courier-asnet`, `ferry`, `gripper`, `logistics`, `miconic`, `satellite`, `spanner`, `transport`, `visitall`."""
 
     name: str = field(metadata={"help": "which one"})
 

@@ -94,7 +94,7 @@ def _choice(weights: Array, rows: NDArray[np.int64], example: Example) -> int:
     return int(weighted(weights[rows], example.features).argmax())
 
 
-def courier_tasks(count: int, sizes: CourierSizes, *, seed: int) -> Iterator[Task]:
+def courier_tasks(count: int, sizes: CourierSizes, *, seed: int, unit_cost: bool = False) -> Iterator[Task]:
     """Random tasks of the bundled domain."""
     rng = random.Random(seed)
     with as_file(files("misstep") / "bundled" / "courier") as folder:
@@ -103,7 +103,7 @@ def courier_tasks(count: int, sizes: CourierSizes, *, seed: int) -> Iterator[Tas
         file = Path(folder_name) / "problem.pddl"
         for number in range(count):
             file.write_text(courier_problem(rng, sizes, name=f"courier-{number}"), encoding="utf-8")
-            yield load(domain, file)
+            yield load(domain, file, unit_cost=unit_cost)
 
 
 def to_text(trained: Trained, about: dict[str, Any]) -> str:
