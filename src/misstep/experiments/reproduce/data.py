@@ -34,27 +34,22 @@ class Subject:
 
     @property
     def is_slow(self) -> bool:
-        """Whether the policy takes so long for a state that large tasks take most of the time."""
+        """Whether the policy takes so long for a state that asking it about thousands of others takes minutes."""
         return self.policy.startswith("gnn:")
 
     def chosen(self, count: int) -> list[Path]:
-        """So many tasks spread over all sizes: the middle, a quarter, three quarters, then between.
-
-        Of slow policies, the larger ones come later.
-        """
+        """So many tasks spread over all sizes: the middle, a quarter, three quarters, then between."""
         found: dict[Path, None] = {}
-        for share in _shares(self.is_slow):
+        for share in _shares():
             if len(found) == min(count, len(self.problems)):
                 break
             found.setdefault(self.problems[int(share * (len(self.problems) - 1))])
         return list(found)
 
 
-def _shares(is_slow: bool) -> list[float]:
+def _shares() -> list[float]:
     """Parts of 1 that become finer; all of a thousand tasks are met."""
-    parts = [0.5, 0.25, *((0.375, 0.125) if is_slow else ()), 0.75]
-    for level in range(3, 12):
-        parts += [(2 * k + 1) / 2**level for k in range(2 ** (level - 1))]
+    parts = [(2 * k + 1) / 2**level for level in range(1, 12) for k in range(2 ** (level - 1))]
     return [*parts, 0.0, 1.0]
 
 
