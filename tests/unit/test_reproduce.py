@@ -91,11 +91,12 @@ def test_printed_training_says_the_same_twice() -> None:
 # Plans.
 
 
+@pytest.mark.parametrize("into_tasks", [1 / 2, 2 / 3])
 @pytest.mark.parametrize("cells", [8, 112, 500])
-def test_plans_fit_into_the_time_and_grow_with_it(cells: int) -> None:
-    before = scale_of(1, cells, most_states=100, state_seconds=0.4)
+def test_plans_fit_into_the_time_and_grow_with_it(cells: int, into_tasks: float) -> None:
+    before = scale_of(1, cells, most_states=100, state_seconds=0.4, into_tasks=into_tasks)
     for seconds in (60, 600, 1800, 7200, 36_000):
-        scale = scale_of(seconds, cells, most_states=100, state_seconds=0.4)
+        scale = scale_of(seconds, cells, most_states=100, state_seconds=0.4, into_tasks=into_tasks)
         assert scale.tasks >= before.tasks
         assert FEWEST_STATES <= scale.pool <= 100
         if FEWEST_STATES < scale.pool < 100:

@@ -1,6 +1,5 @@
 """What somebody wants to have reproduced, and how much of it fits into the time."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,15 +51,18 @@ class Scale:
     """When a test is cut short; nearly all end by themselves before, as what they do is counted, not timed."""
 
 
-def scale_of(seconds: float, cells: int, *, most_states: int, state_seconds: float) -> Scale:
+def scale_of(
+    seconds: float, cells: int, *, most_states: int, state_seconds: float, into_tasks: float = 0.5
+) -> Scale:
     """Shares the time among so many tests of one task of every domain.
 
     `state_seconds` is what a state takes on average, measured on the papers' policies and tasks. More time goes into
-    more tasks and into more states of each, alike.
+    more tasks and into more states of each: `into_tasks` is the power of the time that the number of tasks grows with,
+    so with 1/2 both grow alike.
     """
     each = CORES * seconds * _USABLE / max(1, cells)
     smallest, largest = (_START_SECONDS + state_seconds * states for states in (FEWEST_STATES, most_states))
-    tasks = max(1, int(math.sqrt(each / smallest)), int(each / largest))
+    tasks = max(1, int((each / smallest) ** into_tasks), int(each / largest))
     mean = each / tasks
     pool = min(most_states, max(FEWEST_STATES, round((mean - _START_SECONDS) / state_seconds)))
     return Scale(tasks, pool, round(max(LEAST_SECONDS, _LIMIT_FACTOR * mean), 1))
