@@ -129,6 +129,34 @@ def effective_size(is_bug: Mapping[int, bool], parents: Mapping[int, int | None]
     return min(float(tested), max(1.0, tested**2 / pairs))
 
 
+def cluster_correlation(columns: Iterable[Sequence[tuple[int, int]]]) -> float | None:
+    """How alike the members of a cluster are, such as the states of one task: 1 if all are the same, 0 if by chance.
+
+    Every column has hits and members of each cluster. The share of the variance that lies between clusters is
+    estimated as in an analysis of variance (Ridout, Demetrio and Firth 1999), all columns together. None where nothing
+    can be learned: with one cluster, single members, or columns that are all hits or all misses.
+    """
+    between = within = 0.0
+    for column in columns:
+        clusters = [(hits, size) for hits, size in column if size > 0]
+        count, total = len(clusters), sum(size for _, size in clusters)
+        if count < 2 or total == count:
+            continue
+        mean = sum(hits for hits, _ in clusters) / total
+        inside = sum(hits * (1 - hits / size) for hits, size in clusters) / (total - count)
+        outside = sum(size * (hits / size - mean) ** 2 for hits, size in clusters) / (count - 1)
+        usual_size = (total - sum(size**2 for _, size in clusters) / total) / (count - 1)
+        between += (outside - inside) / usual_size
+        within += inside
+    between = max(0.0, between)
+    return between / (between + within) if between + within > 0 else None
+
+
+def clustered_size(sizes: Iterable[int], correlation: float) -> float:
+    """How many independent states say as much as clusters of these sizes whose members are so much alike."""
+    return sum(size / (1 + (size - 1) * correlation) for size in sizes if size > 0)
+
+
 def sign_test(ups: int, downs: int) -> float:
     """How likely it is that fair coins fall as unevenly as this; two-sided and exact.
 

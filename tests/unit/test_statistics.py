@@ -15,6 +15,8 @@ from misstep.statistics import (
     Interval,
     beta_cdf,
     beta_quantile,
+    cluster_correlation,
+    clustered_size,
     confidence_below,
     effective_size,
     rate_bounds,
@@ -161,6 +163,36 @@ def test_states_without_walks_are_independent() -> None:
     bugs, _ = chain("bbbb....")
     assert effective_size(bugs, dict.fromkeys(bugs)) == 8
     assert effective_size({}, {}) == 0
+
+
+def test_members_of_a_cluster_are_alike_or_not() -> None:
+    assert cluster_correlation([[(9, 9), (0, 5), (7, 7)]]) == 1.0
+    assert cluster_correlation([[(5, 10), (5, 10), (5, 10)]]) == 0.0
+    for nothing in ([], [[]], [[(3, 9)]], [[(0, 9), (0, 9)]], [[(1, 1), (0, 1)]], [[(0, 0), (4, 8)]]):
+        assert cluster_correlation(nothing) is None
+    assert clustered_size([10, 10, 0], 0.0) == 20
+    assert clustered_size([10, 10, 0], 1.0) == pytest.approx(2)
+    assert clustered_size([], 0.5) == 0
+
+
+@given(
+    st.lists(st.lists(st.booleans(), min_size=3, max_size=3), min_size=2, max_size=6).filter(
+        lambda clusters: len({bit for bits in clusters for bit in bits}) == 2
+    )
+)
+def test_clusters_of_one_size_are_alike_as_their_pairs_are(clusters: list[list[bool]]) -> None:
+    """The analysis of variance agrees with counting: members of one cluster that differ, and members of two."""
+    own = [one != other for bits in clusters for one, other in itertools.combinations(bits, 2)]
+    across = [
+        one != other
+        for bits, others in itertools.combinations(clusters, 2)
+        for one in bits
+        for other in others
+    ]
+    inside, outside = sum(own) / len(own), sum(across) / len(across)
+    expected = max(0.0, 1 - inside / outside) if outside else 0.0
+    found = cluster_correlation([[(sum(bits), len(bits)) for bits in clusters]])
+    assert found == pytest.approx(expected, abs=1e-12)
 
 
 def test_states_of_one_walk_say_less() -> None:

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from misstep.config import DEFAULT_ORACLE
+from misstep.events import Judged
 from misstep.experiments.figures import bars
 from misstep.experiments.reproduce.data import Subject, published, subjects
 from misstep.experiments.reproduce.order import FEWEST_STATES, Order, Scale, scale_of
 from misstep.experiments.reproduce.result import Outcome, about, cpu_table, write_outcome
 from misstep.experiments.reproduce.stages import Cell, Found, Stage, by_task, cell_of, reached, run_stages
-from misstep.experiments.reproduce.table import Table, Value, difference, percent
+from misstep.experiments.reproduce.table import Table, Value, bounded, difference, share_of_tasks
 from misstep.judge import Verdict
 
 PRACTICAL = ("none", "plan-length", "detour", "surface", "loopiness")
@@ -121,7 +122,7 @@ def tables_of(rows: Mapping[str, Mapping[str, Any]], found: Iterable[Found]) -> 
     tables = [
         Table(
             _TITLES[part],
-            {row: _coverage(printed, part, tests.get(row, {})) for row, printed in rows.items()},
+            bounded({row: _coverage(printed, part, tests.get(row, {})) for row, printed in rows.items()}),
             (
                 "As in the paper, every bias has the same number of states of each task: as many as the bias with the "
                 "fewest has, the first ones of its pool.",
@@ -129,12 +130,12 @@ def tables_of(rows: Mapping[str, Mapping[str, Any]], found: Iterable[Found]) -> 
         )
         for part in _SETS
     ]
-    own = {row: _own(rows[row], tests[row]) for row in rows if row in tests}
+    own = bounded({row: _own(rows[row], tests[row]) for row in rows if row in tests})
     trend = {
         row: {bias: difference(values[bias], values["none"]) for bias in PRACTICAL[1:]}
         for row, values in own.items()
     }
-    settled = {row: _unknown(tests[row]) for row in rows if row in tests}
+    settled = bounded({row: _unknown(tests[row]) for row in rows if row in tests})
     return [
         *tables,
         Table(
@@ -166,9 +167,9 @@ def _own(printed: Mapping[str, Any], tests: Mapping[str, Mapping[str, Found]]) -
     row = {}
     for bias in PRACTICAL:
         chosen = [by[bias] for by in tests.values() if bias in by]
-        bugs, states = sum(len(each.bugs()) for each in chosen), sum(len(each.judged) for each in chosen)
+        counts = [(len(each.bugs()), len(each.judged)) for each in chosen]
         is_cut = any(each.is_cut for each in chosen)
-        row[bias] = percent(bugs, states, printed=printed["practical"][bias], is_cut=is_cut)
+        row[bias] = share_of_tasks(counts, printed=printed["practical"][bias], is_cut=is_cut)
     return row
 
 
@@ -183,9 +184,8 @@ def _unknown(tests: Mapping[str, Mapping[str, Found]]) -> dict[str, Value]:
     row = {}
     for bias in PRACTICAL:
         chosen = [by[bias] for by in tests.values() if bias in by]
-        events = [event for each in chosen for event in each.judged.values()]
-        unknown = sum(event.verdict is Verdict.UNKNOWN for event in events)
-        row[bias] = percent(unknown, len(events), is_cut=any(each.is_cut for each in chosen))
+        counts = [(_count(each.judged.values(), Verdict.UNKNOWN), len(each.judged)) for each in chosen]
+        row[bias] = share_of_tasks(counts, is_cut=any(each.is_cut for each in chosen))
     return row
 
 
@@ -205,10 +205,14 @@ def _coverage(
     }
     for bias in columns:
         chosen = [(by[bias], counts[task]) for task, by in tests.items() if bias in by and counts[task]]
-        bugs = sum(event.verdict is Verdict.BUG for each, count in chosen for event in each.first(count))
+        bugs = [(_count(each.first(count), Verdict.BUG), count) for each, count in chosen]
         is_cut = any(each.is_cut for each, _ in chosen)
-        row[bias] = percent(bugs, total, printed=numbers[bias], is_cut=is_cut)
+        row[bias] = share_of_tasks(bugs, printed=numbers[bias], is_cut=is_cut)
     return row
+
+
+def _count(events: Iterable[Judged], verdict: Verdict) -> int:
+    return sum(event.verdict is verdict for event in events)
 
 
 def figures_of(found: Iterable[Found]) -> dict[str, str]:

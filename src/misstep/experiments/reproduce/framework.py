@@ -11,7 +11,7 @@ from misstep.experiments.reproduce.data import Subject, published, subjects
 from misstep.experiments.reproduce.order import Order, Scale, scale_of
 from misstep.experiments.reproduce.result import Outcome, about, cpu_table, write_outcome
 from misstep.experiments.reproduce.stages import Cell, Found, Stage, by_task, cell_of, reached, run_stages
-from misstep.experiments.reproduce.table import Table, Value, percent
+from misstep.experiments.reproduce.table import Table, Value, bounded, share_of_tasks
 from misstep.explain.families import regions, share_with_unique_pair
 from misstep.judge import Verdict
 from misstep.record.pool_file import read_pool
@@ -152,7 +152,7 @@ def tables_of(rows: Mapping[str, Mapping[str, Any]], found: Iterable[Found]) -> 
         ),
         "(D) Policy-quality bias, recall": ("qual: of all states. quant: of those that the policy solves.",),
     }
-    return [Table(name, values, notes.get(name, ())) for name, values in parts.items()]
+    return [Table(name, bounded(values), notes.get(name, ())) for name, values in parts.items()]
 
 
 def _is_solved(event: Judged) -> bool:
@@ -187,9 +187,11 @@ def _recall(
     tasks: Sequence[Mapping[str, Found]], column: str, is_bug: _Choice, among: _Choice, printed: float | None
 ) -> Value:
     """Bugs of a kind, in percent of some of the states."""
-    events = [event for event in _events(tasks, column) if among(event)]
-    bugs = sum(is_bug(event) for event in events)
-    return percent(bugs, len(events), printed=printed, is_cut=_is_cut(tasks, column))
+    counts = []
+    for by in tasks:
+        events = [event for event in _events([by], column) if among(event)]
+        counts.append((sum(map(is_bug, events)), len(events)))
+    return share_of_tasks(counts, printed=printed, is_cut=_is_cut(tasks, column))
 
 
 def _pools(printed: Mapping[str, float], tasks: Sequence[Mapping[str, Found]]) -> dict[str, Value]:
@@ -237,8 +239,9 @@ def _variety(
         for state, column in (("off", NO_NOVELTY), ("on", USUAL)):
             name, cut = f"{kind} {state}", _is_cut(tasks, column)
             told = [varied(by[column], is_bug) for by in tasks if column in by]
-            bugs = sum(bugs for bugs, _, _ in told)
-            unique[name] = percent(sum(own for _, own, _ in told), bugs, printed=pairs[name], is_cut=cut)
+            unique[name] = share_of_tasks(
+                [(own, bugs) for bugs, own, _ in told], printed=pairs[name], is_cut=cut
+            )
             mean = sum(count for _, _, count in told) / len(told) if told else None
             connected[name] = Value(areas[name], mean, count=len(told), is_cut=cut)
     return unique, connected

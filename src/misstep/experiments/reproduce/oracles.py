@@ -10,7 +10,8 @@ from misstep.experiments.reproduce.data import Subject, published, subjects
 from misstep.experiments.reproduce.order import Order, Scale, scale_of
 from misstep.experiments.reproduce.result import Outcome, about, cpu_table, write_outcome
 from misstep.experiments.reproduce.stages import Cell, Found, Stage, by_task, cell_of, run_stages
-from misstep.experiments.reproduce.table import Table, Value, percent
+from misstep.experiments.reproduce.table import Table, Value, bounded, share_of_tasks
+from misstep.judge import Verdict
 
 DEFAULT = "default"
 """The column of our usual oracle; its tests also make the pools."""
@@ -33,7 +34,7 @@ _DOMINANCE_SHARE = 1 / 3
 STATE_SECONDS = 0.08
 """CPU seconds of testing a state, on average over all oracles."""
 COLUMNS = (*ORACLES, BEST, DEFAULT)
-CLEARED, UNKNOWN = "cleared", "unknown"
+CLEARED, UNKNOWN = Verdict.CLEARED.value, Verdict.UNKNOWN.value
 """What our usual oracle says of the others: proven to be no bugs, so that nobody could flag them; or nothing."""
 _FEWEST_STATES = 25
 """Printed: an oracle that met fewer states a task does not count. Ours: in proportion to the pool."""
@@ -133,7 +134,7 @@ def joint(by: Mapping[str, Found], without: Collection[str]) -> list[int]:
 def tables_of(told: Mapping[str, Any], found: Iterable[Found]) -> list[Table]:
     """Recall of every oracle on the joint pool, and the best ones beside the best of all that the paper prints."""
     tests = by_task(found)
-    rows = {row: _recall(printed, tests.get(row, {})) for row, printed in told["rows"].items()}
+    rows = bounded({row: _recall(printed, tests.get(row, {})) for row, printed in told["rows"].items()})
     notes = (
         f"{BEST}: flagged by any of the published oracles. {DEFAULT}: our usual one, which does not count in {BEST}. "
         f"{CLEARED}: states that it proves to be no bugs, so that no oracle can flag them. {UNKNOWN}: the rest.",
@@ -172,32 +173,30 @@ def _beside(values: Mapping[str, Value], printed: float) -> dict[str, Value]:
 
 def _recall(printed: Mapping[str, Any], tests: Mapping[str, Mapping[str, Found]]) -> dict[str, Value]:
     without = left_out(tests.values())
-    names = [name for name in COLUMNS if name not in without]
-    flagged, cut = dict.fromkeys(COLUMNS, 0), dict.fromkeys(COLUMNS, False)
-    rest = {CLEARED: 0, UNKNOWN: 0}
-    used, total = 0, 0
-    for by in tests.values():
-        states = joint(by, without)
-        if not states:
-            continue
-        used, total = used + 1, total + len(states)
-        for id in states:
-            verdict = by[DEFAULT].judged[id].verdict.value
-            rest[verdict] = rest.get(verdict, 0) + 1
-        bugs = {name: by[name].bugs() & set(states) for name in names if name != BEST}
-        bugs[BEST] = frozenset[int]().union(*(bugs[name] for name in names if name not in (BEST, DEFAULT)))
-        for name in names:
-            flagged[name] += len(bugs[name])
-            parts = [name] if name != BEST else [each for each in names if each not in (BEST, DEFAULT)]
-            cut[name] = cut[name] or any(by[part].is_cut for part in parts)
+    compared = [(by, states) for by in tests.values() if (states := set(joint(by, without)))]
     row = {
-        "tasks": Value(printed["tasks"], used or None),
-        "states": Value(printed["states"], total or None),
+        "tasks": Value(printed["tasks"], len(compared) or None),
+        "states": Value(printed["states"], sum(len(states) for _, states in compared) or None),
     }
     for name in COLUMNS:
-        of = 0 if name in without else total
-        row[name] = percent(flagged[name], of, printed=printed["recall"].get(name), is_cut=cut[name])
-    return row | {name: percent(rest[name], total, is_cut=cut[DEFAULT]) for name in (CLEARED, UNKNOWN)}
+        parts = [each for each in ORACLES if each not in without] if name == BEST else [name]
+        used = [] if name in without else compared
+        counts = [(len(_flagged(by, parts) & states), len(states)) for by, states in used]
+        is_cut = any(by[part].is_cut for by, _ in used for part in parts)
+        row[name] = share_of_tasks(counts, printed=printed["recall"].get(name), is_cut=is_cut)
+    for verdict in (Verdict.CLEARED, Verdict.UNKNOWN):
+        counts = [(_counted(by[DEFAULT], states, verdict), len(states)) for by, states in compared]
+        row[verdict.value] = share_of_tasks(counts, is_cut=row[DEFAULT].is_cut)
+    return row
+
+
+def _flagged(by: Mapping[str, Found], names: Iterable[str]) -> frozenset[int]:
+    """States of a task that any of these oracles proves to be bugs."""
+    return frozenset[int]().union(*(by[name].bugs() for name in names))
+
+
+def _counted(found: Found, states: Iterable[int], verdict: Verdict) -> int:
+    return sum(found.judged[id].verdict is verdict for id in states)
 
 
 def figures_of(found: Iterable[Found]) -> dict[str, str]:

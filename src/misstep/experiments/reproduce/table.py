@@ -2,13 +2,13 @@
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from misstep.record.store import write_whole
-from misstep.statistics import rate_bounds
+from misstep.statistics import cluster_correlation, clustered_size, rate_bounds
 
 CUT = "*"
 """After a number: a limit of time ended some of the tests behind it early."""
@@ -22,11 +22,13 @@ class Value:
     published: float | None = None
     ours: float | None = None
     low: float | None = None
-    """Exact 95 % bounds of a share, as if states were independent."""
+    """95 % bounds of a share."""
     high: float | None = None
     count: int | None = None
     """How many states, or tasks, it is a share of."""
     is_cut: bool = False
+    by_task: tuple[tuple[int, int], ...] = ()
+    """Of a share: its states and all states, task by task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +42,47 @@ class Table:
 
 
 def percent(bad: int, all_: int, *, printed: float | None = None, is_cut: bool = False) -> Value:
-    """A share in percent with its bounds; nothing of ours without states."""
+    """A share in percent of independent states or runs, with exact bounds; nothing of ours without states."""
     if all_ == 0:
         return Value(printed, count=0, is_cut=is_cut)
     low, high = rate_bounds(bad, all_ - bad, 0)
     return Value(printed, 100 * bad / all_, 100 * low, 100 * high, all_, is_cut)
+
+
+def share_of_tasks(
+    counts: Iterable[tuple[int, int]], *, printed: float | None = None, is_cut: bool = False
+) -> Value:
+    """A share in percent of the states of several tasks; `bounded` gives it bounds."""
+    by_task = tuple(counts)
+    bad, all_ = (sum(column) for column in zip(*by_task, strict=True)) if by_task else (0, 0)
+    return Value(printed, 100 * bad / all_ if all_ else None, count=all_, is_cut=is_cut, by_task=by_task)
+
+
+def bounded(rows: Mapping[str, Mapping[str, Value]]) -> dict[str, dict[str, Value]]:
+    """The rows of a table with bounds for all shares of tasks: what they say of the domain, not of these tasks alone.
+
+    States of a task are alike, so that many states of few tasks say little. How much they are alike is measured in the
+    row and in the whole table, and the larger counts: tasks are few, and a row's own measure is often too small by
+    chance (`python -m benchmarks.task_bounds`). Where it cannot be measured, a task counts as one state.
+    """
+    overall = cluster_correlation(value.by_task for values in rows.values() for value in values.values())
+    return {row: _bounded(values, overall) for row, values in rows.items()}
+
+
+def _bounded(values: Mapping[str, Value], overall: float | None) -> dict[str, Value]:
+    own = cluster_correlation(value.by_task for value in values.values())
+    measured = [found for found in (own, overall) if found is not None]
+    correlation = max(measured, default=1.0)
+    return {column: _with_bounds(value, correlation) for column, value in values.items()}
+
+
+def _with_bounds(value: Value, correlation: float) -> Value:
+    if not value.count or not value.by_task:
+        return value
+    bad = sum(bad for bad, _ in value.by_task)
+    effective = clustered_size((size for _, size in value.by_task), correlation)
+    low, high = rate_bounds(bad, value.count - bad, 0, effective=effective)
+    return replace(value, low=100 * low, high=100 * high)
 
 
 def difference(value: Value, base: Value) -> Value:

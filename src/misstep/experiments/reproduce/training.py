@@ -14,7 +14,7 @@ from misstep.experiments.reproduce.data import by_size, published, subjects
 from misstep.experiments.reproduce.order import CORES, Order
 from misstep.experiments.reproduce.result import Outcome, left_lines, write_outcome
 from misstep.experiments.reproduce.stages import Cell, Found, bind, by_task, run_stages, test_config
-from misstep.experiments.reproduce.table import Table, Value, percent
+from misstep.experiments.reproduce.table import Table, Value, bounded, share_of_tasks
 from misstep.experiments.reproduce.training_units import (
     OFFLINE,
     TEACHER,
@@ -214,8 +214,8 @@ def tables_of(rows: Mapping[str, Mapping[str, Any]], results: Results, found: Se
     )
     return [
         Table("Offline: coverage by criterion", offline, note),
-        Table("Offline: solved states, %", states),
-        Table("Offline: bugs, % of the states", bugs),
+        Table("Offline: solved states, %", bounded(states)),
+        Table("Offline: bugs, % of the states", bounded(bugs)),
         Table("Online: coverage by way to train (paper: 40 epochs)", online, note),
     ]
 
@@ -247,18 +247,17 @@ def _mean(counts: Sequence[int]) -> float | None:
 
 def _share(printed: float, tests: Sequence[Mapping[str, Found]], name: str, what: str) -> Value:
     """Of the states that all choices were tested on."""
-    good = all_ = 0
-    is_cut = False
+    counts, is_cut = [], False
     for by in tests:
         count = min((len(by[each].judged) if each in by else 0) for each in COMPARED)
         events = by[name].first(count) if name in by else []
-        all_ += len(events)
         is_cut = is_cut or any(each.is_cut for each in by.values())
-        good += sum(
+        good = sum(
             (event.outcome == "solved") if what == "solved" else event.verdict is Verdict.BUG
             for event in events
         )
-    return percent(good, all_, printed=printed, is_cut=is_cut)
+        counts.append((good, len(events)))
+    return share_of_tasks(counts, printed=printed, is_cut=is_cut)
 
 
 def figures_of(results: Results) -> dict[str, str]:
