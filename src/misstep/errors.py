@@ -25,6 +25,10 @@ class LimitReached(MisstepError):
         self.limit = limit
         """`seconds`, `memory` or `stopped`."""
 
+    def __reduce__(self) -> tuple[type["LimitReached"], tuple[str, str]]:
+        """For another process: an exception is made anew there, and would only remember its message."""
+        return type(self), (str(self), self.limit)
+
 
 class PolicyError(MisstepError):
     """A policy could not be loaded or raised while it was asked."""

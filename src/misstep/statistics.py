@@ -133,7 +133,7 @@ def cluster_correlation(columns: Iterable[Sequence[tuple[int, int]]]) -> float |
     """How alike the members of a cluster are, such as the states of one task: 1 if all are the same, 0 if by chance.
 
     Every column has hits and members of each cluster. The share of the variance that lies between clusters is
-    estimated as in an analysis of variance (Ridout, Demetrio and Firth 1999), all columns together. None where nothing
+    estimated as in an analysis of variance (Ridout, Demétrio and Firth 1999), all columns together. None where nothing
     can be learned: with one cluster, single members, or columns that are all hits or all misses.
     """
     between = within = 0.0

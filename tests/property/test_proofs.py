@@ -14,7 +14,10 @@ import pytest
 from misstep import _core as core
 from misstep.bound import Bound
 from misstep.proof import Prover, Surrounded
+from misstep.reference import fdr
 from misstep.reference.bits import BitTask
+from misstep.reference.checked import Refused
+from misstep.reference.dead_end import check_unavoidable
 from misstep.reference.frontier import frontier_bound
 from misstep.reference.functions import Functions
 from misstep.testing.exhaustive import exact_costs
@@ -58,6 +61,32 @@ def proofs(case: Case, prover: Prover) -> Iterator[tuple[tuple[int, ...], Surrou
                 proof = prover.frontier(found, abstraction=used)
                 assert proof is not None and proof.bound == case.exact[values]
                 yield values, proof
+
+
+def is_needed(task: fdr.Task, state: fdr.State, numbers: set[int]) -> bool:
+    """Whether the goal is out of reach without these actions, no fact ever being lost: until nothing changes."""
+    facts, before = set(enumerate(state)), -1
+    while before < len(facts):
+        before = len(facts)
+        for number, action in enumerate(task.actions):
+            if number not in numbers and action.precondition.items() <= facts:
+                facts |= action.effect.items()
+    return not task.goal.items() <= facts
+
+
+@pytest.mark.parametrize("seeds", CHUNKS, ids=lambda seeds: str(seeds[0]))
+def test_sets_that_every_plan_needs_are_found_together_as_one_by_one(seeds: range) -> None:
+    for case in map(numbered, seeds):
+        task, rng = case.reference, case.rng
+        for state in case.sample:
+            size = len(task.actions)
+            drawn = [set(rng.sample(range(size), rng.randint(0, size))) for _ in range(12)]
+            needed = [numbers for numbers in drawn if is_needed(task, state, numbers)]
+            check_unavoidable(task, state, needed)
+            for numbers in drawn:
+                if numbers not in needed:
+                    with pytest.raises(Refused):
+                        check_unavoidable(task, state, [*needed[:3], numbers, *needed[3:]])
 
 
 @pytest.mark.parametrize("seeds", CHUNKS, ids=lambda seeds: str(seeds[0]))

@@ -10,7 +10,7 @@ import pytest
 
 from misstep.reference import reading
 from misstep.reference.checked import Refused
-from misstep.reference.dead_end import check_dead_end, reaches_goal
+from misstep.reference.dead_end import Reach, check_dead_end, check_unavoidable
 from misstep.reference.fdr import Action, Task, parse, state_of
 from misstep.reference.landmarks import landmark_bound
 from misstep.reference.lower import lower_bound
@@ -95,19 +95,33 @@ def test_plans_that_are_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_relaxed_reachability() -> None:
-    assert reaches_goal(CLEAR, A) and reaches_goal(CLEAR, C)
-    assert not reaches_goal(CLEAR, (3, 1))  # the pit, with the door open: nothing leads out
-    assert not reaches_goal(CLEAR, A, without={*CLEAR.numbers["(go a b)"], *CLEAR.numbers["(fly a c)"]})
-    assert reaches_goal(CLEAR, A, without=CLEAR.numbers["(go a b)"])
-    assert reaches_goal(CLEAR, C, without=range(len(CLEAR.actions)))
+    assert Reach(CLEAR, A).has_goal and Reach(CLEAR, C).has_goal
+    assert not Reach(CLEAR, (3, 1)).has_goal  # the pit, with the door open: nothing leads out
+    assert not Reach(CLEAR, A, without={*CLEAR.numbers["(go a b)"], *CLEAR.numbers["(fly a c)"]}).has_goal
+    assert Reach(CLEAR, A, without=CLEAR.numbers["(go a b)"]).has_goal
+    assert Reach(CLEAR, C, without=range(len(CLEAR.actions))).has_goal
     check_dead_end(CLEAR, (3, 1))
     with pytest.raises(Refused):
         check_dead_end(CLEAR, A)
 
 
+def test_sets_that_every_plan_needs() -> None:
+    go, fly = CLEAR.numbers["(go a b)"], CLEAR.numbers["(fly a c)"]
+    both = {*go, *fly}
+    check_unavoidable(CLEAR, A, [])
+    check_unavoidable(CLEAR, A, [both, both, both])
+    for at in range(4):
+        sets = [both] * 3
+        sets.insert(at, set(go))
+        with pytest.raises(Refused, match="can be avoided"):
+            check_unavoidable(CLEAR, A, sets)
+    with pytest.raises(Refused, match="can be avoided"):
+        check_unavoidable(CLEAR, A, [both, set()])
+
+
 def test_actions_without_preconditions_are_taken_too() -> None:
     task = Task((("(p)", "(q)"),), (0,), {0: 1}, (Action("(a)", {}, {0: 1}, 3),))
-    assert reaches_goal(task, (0,))
+    assert Reach(task, (0,)).has_goal
     assert landmark_bound(task, (0,), [{"share": 3, "actions": ["(a)"]}]) == 3
 
 

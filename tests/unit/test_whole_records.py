@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import pickle
+import shutil
 from pathlib import Path
 
 import pytest
@@ -36,6 +38,24 @@ def record(tmp_path: Path) -> Path:
     report = misstep.test(task, f"python:{tmp_path}/policy.py:policy", pool=5, out=tmp_path / "r")
     assert len(report.bugs) == 2 and verify_all(tmp_path / "r").is_sound
     return tmp_path / "r"
+
+
+def test_many_records_are_verified_side_by_side(record: Path, tmp_path: Path) -> None:
+    for number in range(5):
+        shutil.copytree(record, tmp_path / "many" / str(number))
+    (tmp_path / "many" / "3" / "bugs").rename(tmp_path / "gone")
+    alone, both = (verify_all(tmp_path / "many", jobs=jobs) for jobs in (1, 2))
+    assert both.as_json() == alone.as_json()
+    assert alone.valid == 8 and all(text.startswith("3/") for text in alone.problems)
+    (tmp_path / "many" / "4" / "task.sas").write_text("no task")
+    for jobs in (1, 2):
+        with pytest.raises(misstep.InputError, match="the task cannot be read"):
+            verify_all(tmp_path / "many", jobs=jobs)
+
+
+def test_limits_are_told_by_other_processes() -> None:
+    told = pickle.loads(pickle.dumps(misstep.LimitReached("the time was up", "seconds")))
+    assert (str(told), told.limit) == ("the time was up", "seconds")
 
 
 def test_code_of_a_foreign_record_needs_trust(record: Path) -> None:

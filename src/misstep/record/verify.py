@@ -30,17 +30,24 @@ from misstep.reference.functions import Functions
 from misstep.reference.log import Entry, checked_log
 from misstep.reference.packing import unpacked_lines
 from misstep.reference.together import contradictions
+from misstep.support.forked import in_order
 from misstep.task import Task as NativeTask
 
 
 def verify_all(folder: Path, *, jobs: int = 1) -> Verified:
     """The record itself, or those in it where several tasks were tested; in so many processes."""
     total, paths = Verified(), records_in(folder)
-    for path in paths:
-        record = Record.open(path)
-        found = verify_record(record, jobs=jobs)
+    # Either records side by side or, where they are few, the certificates of each.
+    across, inside = (jobs, 1) if len(paths) >= 2 * jobs else (1, jobs)
+
+    def verified(at: int) -> Verified:
+        record = Record.open(paths[at])
+        found = verify_record(record, jobs=inside)
         if not record.has_its_config():
             found.problems.append(f"{CONFIG} is not what was asked: its digest is another")
+        return found
+
+    for path, found in zip(paths, in_order(verified, len(paths), jobs=across, at_a_time=1), strict=True):
         total.include(found, prefix="" if len(paths) == 1 else f"{path.name}/")
     return total
 

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 from misstep.reference.checked import need
-from misstep.reference.dead_end import reaches_goal
+from misstep.reference.dead_end import check_unavoidable
 from misstep.reference.fdr import State, Task
 from misstep.reference.reading import affordable, items, record, texts, whole
 
@@ -13,8 +13,8 @@ def landmark_bound(task: Task, state: State, landmarks: object) -> int:
     """The sum of the shares of the landmarks, which no plan of the state undercuts.
 
     A landmark is a set of actions of which every plan takes at least one, and a share that is charged for it.
-    Two things are checked. Without the actions of a landmark the goal is out of reach (`reaches_goal`), so
-    every plan takes one of them. And no action is charged more than its cost, all its landmarks together.
+    Two things are checked. Without the actions of a landmark the goal is out of reach (`check_unavoidable`),
+    so every plan takes one of them. And no action is charged more than its cost, all its landmarks together.
 
     So let p be a plan. Its cost is the sum of the costs of its actions; that is at least the sum of what its
     actions are charged; and there the share of every landmark occurs at least once, since p takes one of its
@@ -23,8 +23,8 @@ def landmark_bound(task: Task, state: State, landmarks: object) -> int:
     found = [_landmark(task, landmark) for landmark in items(landmarks, "the landmarks")]
     affordable(len(found) * task.size, "the list of landmarks")
     charged: Counter[int] = Counter()
+    check_unavoidable(task, state, [numbers for numbers, _ in found])
     for numbers, share in found:
-        need(not reaches_goal(task, state, without=numbers), "a landmark can be avoided")
         charged.update(dict.fromkeys(numbers, share))
     for number, action in enumerate(task.actions):
         need(charged[number] <= action.cost, f"{action.name} is charged more than its cost")

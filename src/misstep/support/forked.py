@@ -13,18 +13,20 @@ _work: Callable[[int], Any] | None = None
 """What the copies do; they inherit it, since a closure cannot be sent to them."""
 
 
-def in_order(work: Callable[[int], Result], size: int, *, jobs: int) -> Iterator[Result]:
+def in_order(
+    work: Callable[[int], Result], size: int, *, jobs: int, at_a_time: int = _AT_A_TIME
+) -> Iterator[Result]:
     """The results of `work` for the numbers below `size`, from so many processes.
 
-    The work must not need threads of this process, nor change what others look at: copies keep to themselves
+    Each takes `at_a_time` numbers before it asks for more: few where one may take long. The work must not need threads of this process, nor change what others look at: copies keep to themselves
     what they learn.
     """
-    if jobs <= 1 or size <= _AT_A_TIME:
+    if jobs <= 1 or size <= at_a_time:
         yield from map(work, range(size))
         return
     global _work
     _work = work
-    at_a_time = max(1, min(_AT_A_TIME, size // jobs))
+    chunk = max(1, min(at_a_time, size // jobs))
     try:
         # A copy that has just begun would take the end of the pool for our own signal, and may forget it.
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
@@ -33,7 +35,7 @@ def in_order(work: Callable[[int], Result], size: int, *, jobs: int) -> Iterator
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         with copies as pool:
-            yield from pool.imap(_call, range(size), chunksize=at_a_time)
+            yield from pool.imap(_call, range(size), chunksize=chunk)
     finally:
         _work = None
 
