@@ -27,7 +27,7 @@ class LimitReached(MisstepError):
 
     def __reduce__(self) -> tuple[type["LimitReached"], tuple[str, str]]:
         """For another process: an exception is made anew there, and would only remember its message."""
-        return type(self), (str(self), self.limit)
+        return LimitReached, (str(self), self.limit)
 
 
 class PolicyError(MisstepError):

@@ -18,8 +18,8 @@ def in_order(
 ) -> Iterator[Result]:
     """The results of `work` for the numbers below `size`, from so many processes.
 
-    Each takes `at_a_time` numbers before it asks for more: few where one may take long. The work must not need threads of this process, nor change what others look at: copies keep to themselves
-    what they learn.
+    Each takes `at_a_time` numbers before it asks for more: few where one may take long. The work must not need
+    threads of this process, nor change what others look at: copies keep to themselves what they learn.
     """
     if jobs <= 1 or size <= at_a_time:
         yield from map(work, range(size))
