@@ -1,26 +1,31 @@
-"""The status of long work: one line on a terminal, or a few; nothing elsewhere."""
+"""The status of long work: one line on a terminal, or a few; in a file, a new line now and then."""
 
 import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 from types import TracebackType
 from typing import ClassVar, Self
 
-from misstep.reports.text import shorten, status_width
+from misstep.reports.text import harmless, shorten, status_width
 
 # Work that is done before this needs no status.
 _FIRST_SECONDS = 0.3
 _BETWEEN_SECONDS = 0.1
+# In a file, such as the log of a night's run.
+_LINE_SECONDS = 60.0
 _ERASE = "\r\x1b[2K"
 _ERASE_BELOW = "\r\x1b[J"
 
 
 class StatusLine:
-    """One line on standard error that is overwritten again and again; silent where that is no terminal.
+    """One line on standard error that is overwritten again and again.
 
     A thread draws it, so that the clock goes on while a native search takes its time. Whoever prints
     erases it before (`screen.py` does), or it would stand in front of what is printed.
+
+    Where standard error is no terminal, nothing can be overwritten: there is one line a minute.
     """
 
     lock: ClassVar[threading.RLock] = threading.RLock()
@@ -32,7 +37,7 @@ class StatusLine:
         self, text: str, *, quiet: bool = False, ticking: bool = True, seconds: float | None = None
     ) -> None:
         """`ticking` adds the time: what has passed, or what is left of `seconds`."""
-        self.is_on = not quiet and sys.stderr.isatty()
+        self.is_on, self.is_terminal = not quiet, sys.stderr.isatty()
         self._text, self._ticking, self._seconds = text, ticking, seconds
         self._begin = time.monotonic()
         self._done = threading.Event()
@@ -61,6 +66,9 @@ class StatusLine:
     def _draw_on(self) -> None:
         # Ctrl-C is for the thread that works: it may have to finish what it writes.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        if not self.is_terminal:
+            self._write_on()
+            return
         wait = _FIRST_SECONDS
         while not self._done.wait(wait):
             wait = _BETWEEN_SECONDS
@@ -68,10 +76,20 @@ class StatusLine:
                 if not self._done.is_set():
                     self._draw()
 
+    def _write_on(self) -> None:
+        while not self._done.wait(_LINE_SECONDS):
+            with StatusLine.lock:
+                if not self._done.is_set():
+                    with suppress(OSError, ValueError):  # nobody reads it any more
+                        sys.stderr.write(f"{harmless(self._line())}\n")
+                        sys.stderr.flush()
+
+    def _line(self) -> str:
+        return f"{self._text} · {self._time()}" if self._ticking else self._text
+
     def _lines(self) -> list[str]:
         """What is to be seen; no line is as wide as the terminal, or it could not be erased."""
-        line = f"{self._text} · {self._time()}" if self._ticking else self._text
-        return [shorten(line, status_width() - 1)]
+        return [shorten(self._line(), status_width() - 1)]
 
     def _draw(self) -> None:
         lines = self._lines()

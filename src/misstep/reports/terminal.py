@@ -10,8 +10,8 @@ from misstep.events import Event, Judged, PoolGrown, Progress, Ran, Started, War
 from misstep.explain.words import does
 from misstep.judge import Verdict
 from misstep.reports.report import Report
-from misstep.reports.screen import note, say, warn
-from misstep.reports.status import StatusLine, clock
+from misstep.reports.screen import say, warn
+from misstep.reports.status import StatusLine
 from misstep.reports.summary import kind_lines, misstep_words, summary_lines
 from misstep.reports.text import status_width
 from misstep.tally import Tally
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 # Bugs that are shown one by one, and kinds of them at the end.
 _SHOWN = 10
-# Where there is no terminal, a line says so often how it goes.
-_NOTE_SECONDS = 60.0
 # Where the words after the names of the counts begin.
 _HANG = 10
 # Below this there is no room for all counts on one line.
@@ -48,13 +46,11 @@ class Terminal:
         self.status = StatusLine(f"loading {name}", quiet=quiet, seconds=seconds)
         """Shown as long as the test goes on, by whoever runs it."""
         self._view: LiveView | None = None
-        if live and self.status.is_on:
+        if live and self.status.is_on and self.status.is_terminal:
             self.status = self._view = _live_view(name, seconds)
         self.progress_seconds = None if self._view is None else 1.0
         """How often it wants to be told how the test goes."""
         self._bugs = 0
-        # A line now and then for those who keep what is written to standard error.
-        self._note_at = None if live is None or self.status.is_on else _NOTE_SECONDS
 
     def on(self, event: Event) -> None:
         """Shows an event."""
@@ -64,9 +60,6 @@ class Terminal:
             self._bug(event)
         if isinstance(event, Progress) and self._view is not None:
             self._view.tell(event)
-        if self._note_at is not None and isinstance(event, Judged) and event.at >= self._note_at:
-            self._note_at = event.at + _NOTE_SECONDS
-            note(f"{clock(event.at)} · {self._progress()}", quiet=self._quiet)
         if self.status.is_on and isinstance(event, Started | Judged | PoolGrown | Ran):
             self.status.show(self._progress())
 
