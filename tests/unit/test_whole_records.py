@@ -44,7 +44,10 @@ def test_many_records_are_verified_side_by_side(record: Path, tmp_path: Path) ->
     for number in range(5):
         shutil.copytree(record, tmp_path / "many" / str(number))
     (tmp_path / "many" / "3" / "bugs").rename(tmp_path / "gone")
-    alone, both = (verify_all(tmp_path / "many", jobs=jobs) for jobs in (1, 2))
+    told: list[tuple[int, int]] = []
+    alone = verify_all(tmp_path / "many", tell=lambda done, records: told.append((done, records)))
+    both = verify_all(tmp_path / "many", jobs=2)
+    assert told == [(done, 5) for done in range(1, 6)]
     assert both.as_json() == alone.as_json()
     assert alone.valid == 8 and all(text.startswith("3/") for text in alone.problems)
     (tmp_path / "many" / "4" / "task.sas").write_text("no task")

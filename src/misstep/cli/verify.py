@@ -36,9 +36,15 @@ def verify(
     from misstep.record.verify import verify_all
 
     limits = Limits(seconds=seconds, memory_mb=memory_mb)
-    status = StatusLine(f"checking the certificates of {record}", quiet=quiet, seconds=seconds)
+    about = f"checking the certificates of {record}"
+    status = StatusLine(about, quiet=quiet, seconds=seconds)
+
+    def tell(done: int, records: int) -> None:
+        if records > 1:
+            status.show(f"{about} · {done} of {records} records")
+
     with status, limits.watch():
-        found = verify_all(record, jobs=jobs)
+        found = verify_all(record, jobs=jobs, tell=tell)
     if json:
         emit_json(found.as_json())
         return ExitCode.NOTHING_FOUND if found.is_sound else ExitCode.BUGS_FOUND

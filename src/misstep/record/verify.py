@@ -1,7 +1,7 @@
 """`misstep verify`: all certificates of a record, by the trusted checker, without core and without policy."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from misstep.errors import InputError, LimitReached, MisstepError
@@ -34,8 +34,13 @@ from misstep.support.forked import in_order
 from misstep.task import Task as NativeTask
 
 
-def verify_all(folder: Path, *, jobs: int = 1) -> Verified:
-    """The record itself, or those in it where several tasks were tested; in so many processes."""
+def verify_all(
+    folder: Path, *, jobs: int = 1, tell: Callable[[int, int], None] = lambda done, records: None
+) -> Verified:
+    """The record itself, or those in it where several tasks were tested; in so many processes.
+
+    `tell` hears how many of how many records are done.
+    """
     total, paths = Verified(), records_in(folder)
     # Either records side by side or, where they are few, the certificates of each.
     across, inside = (jobs, 1) if len(paths) >= 2 * jobs else (1, jobs)
@@ -47,8 +52,10 @@ def verify_all(folder: Path, *, jobs: int = 1) -> Verified:
             found.problems.append(f"{CONFIG} is not what was asked: its digest is another")
         return found
 
-    for path, found in zip(paths, in_order(verified, len(paths), jobs=across, at_a_time=1), strict=True):
+    side_by_side = in_order(verified, len(paths), jobs=across, at_a_time=1)
+    for done, (path, found) in enumerate(zip(paths, side_by_side, strict=True), start=1):
         total.include(found, prefix="" if len(paths) == 1 else f"{path.name}/")
+        tell(done, len(paths))
     return total
 
 
