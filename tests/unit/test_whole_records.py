@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import misstep
+from misstep.cli.verify import verify
 from misstep.formats.sas import with_unit_cost
 from misstep.record.replay import open_replay
 from misstep.record.verify import verify_all
@@ -54,6 +55,18 @@ def test_many_records_are_verified_side_by_side(record: Path, tmp_path: Path) ->
     for jobs in (1, 2):
         with pytest.raises(misstep.InputError, match="the task cannot be read"):
             verify_all(tmp_path / "many", jobs=jobs)
+
+
+def test_notes_of_many_records_do_not_hide_the_result(
+    record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(12):
+        shutil.copytree(record, tmp_path / "many" / f"{number:02d}")
+    assert verify(tmp_path / "many") == 0
+    shown = capsys.readouterr().out
+    assert "24 of 24 certificates valid" in shown
+    assert "09/SHA-256" in shown and "10/SHA-256" not in shown
+    assert "(2 more notes of other records; --json shows all)" in shown
 
 
 def test_limits_are_told_by_other_processes() -> None:

@@ -13,6 +13,9 @@ from misstep.cli.output import emit_json, say
 from misstep.explain.words import counted
 from misstep.reports.status import StatusLine
 
+# Notes that are shown: each record has one or more, and a campaign has hundreds of records.
+_SHOWN = 10
+
 
 def verify(
     record: Annotated[Path, Parameter(help="The directory of a record, or of several records.")],
@@ -60,6 +63,8 @@ def verify(
             say(f"  {count} of them take the {word} at its word about its values")
     if not quiet and found.certificates:
         say("  that the policy decides so is its own word: `misstep replay` asks it again")
-    for note in () if quiet else found.notes:
+    for note in () if quiet else found.notes[:_SHOWN]:
         say(f"  {note}")
+    if not quiet and len(found.notes) > _SHOWN:
+        say(f"  ({counted(len(found.notes) - _SHOWN, 'more note')} of other records; --json shows all)")
     return ExitCode.NOTHING_FOUND if found.is_sound else ExitCode.BUGS_FOUND
