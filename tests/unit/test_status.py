@@ -42,3 +42,15 @@ def test_short_work_needs_no_line(capsys: pytest.CaptureFixture[str]) -> None:
     with StatusLine("planning"):
         pass
     assert capsys.readouterr().err == ""
+
+
+def test_texts_for_a_file_are_made_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not StatusLine("planning", quiet=True).is_due
+    assert not StatusLine("planning").is_due
+    monkeypatch.setattr(status, "_LINE_SECONDS", FEW)
+    line = StatusLine("planning")
+    time.sleep(FEW)
+    assert line.is_due
+    monkeypatch.undo()
+    line.show("stage 1 of 2")
+    assert not line.is_due

@@ -72,7 +72,7 @@ def run_jobs(
                     problems[told.number].take(told)
                     if known is not None and told.asked:
                         known.heard(told.asked)
-                    if status.is_on:
+                    if status.is_due:
                         status.show(_progress(problems))
                     while len(reports) < len(problems) and (problem := problems[len(reports)]).is_done:
                         reports.append(_show(problem, is_first=not reports, quiet=quiet, silent=silent))

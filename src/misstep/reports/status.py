@@ -1,5 +1,6 @@
 """The status of long work: one line on a terminal, or a few; in a file, a new line now and then."""
 
+import math
 import signal
 import sys
 import threading
@@ -40,13 +41,22 @@ class StatusLine:
         self.is_on, self.is_terminal = not quiet, sys.stderr.isatty()
         self._text, self._ticking, self._seconds = text, ticking, seconds
         self._begin = time.monotonic()
+        self.due_at = math.inf if quiet else 0.0 if self.is_terminal else _LINE_SECONDS / 2
+        """After so many seconds a new text may be seen; in a file hardly any is, so one for every event is too many."""
         self._done = threading.Event()
         self._drawn: list[str] = []
         self._thread: threading.Thread | None = None
 
+    @property
+    def is_due(self) -> bool:
+        """Whether a new text may be seen."""
+        return self._spent >= self.due_at
+
     def show(self, text: str) -> None:
         """Says something else from now on."""
         self._text = text
+        if self.is_on and not self.is_terminal:
+            self.due_at = self._spent + _LINE_SECONDS / 2
 
     def __enter__(self) -> Self:
         if self.is_on:

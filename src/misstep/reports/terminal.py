@@ -60,7 +60,7 @@ class Terminal:
             self._bug(event)
         if isinstance(event, Progress) and self._view is not None:
             self._view.tell(event)
-        if self.status.is_on and isinstance(event, Started | Judged | PoolGrown | Ran):
+        if isinstance(event, Started | Judged | PoolGrown | Ran) and event.at >= self.status.due_at:
             self.status.show(self._progress())
 
     def end(self, report: Report, *, interrupted: bool = False) -> None:
