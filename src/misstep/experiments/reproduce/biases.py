@@ -4,12 +4,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from misstep.config import DEFAULT_ORACLE
-from misstep.events import Judged
 from misstep.experiments.figures import bars
 from misstep.experiments.reproduce.data import Subject, published, subjects
 from misstep.experiments.reproduce.order import FEWEST_STATES, Order, Scale, scale_of
 from misstep.experiments.reproduce.result import Outcome, about, cpu_table, write_outcome
-from misstep.experiments.reproduce.stages import Cell, Found, Stage, by_task, cell_of, reached, run_stages
+from misstep.experiments.reproduce.stages import (
+    Cell,
+    Found,
+    Stage,
+    by_task,
+    cell_of,
+    reached,
+    run_stages,
+    with_verdict,
+)
 from misstep.experiments.reproduce.table import Table, Value, bounded, difference, share_of_tasks
 from misstep.judge import Verdict
 
@@ -184,7 +192,7 @@ def _unknown(tests: Mapping[str, Mapping[str, Found]]) -> dict[str, Value]:
     row = {}
     for bias in PRACTICAL:
         chosen = [by[bias] for by in tests.values() if bias in by]
-        counts = [(_count(each.judged.values(), Verdict.UNKNOWN), len(each.judged)) for each in chosen]
+        counts = [(with_verdict(each.judged.values(), Verdict.UNKNOWN), len(each.judged)) for each in chosen]
         row[bias] = share_of_tasks(counts, is_cut=any(each.is_cut for each in chosen))
     return row
 
@@ -205,14 +213,10 @@ def _coverage(
     }
     for bias in columns:
         chosen = [(by[bias], counts[task]) for task, by in tests.items() if bias in by and counts[task]]
-        bugs = [(_count(each.first(count), Verdict.BUG), count) for each, count in chosen]
+        bugs = [(with_verdict(each.first(count), Verdict.BUG), count) for each, count in chosen]
         is_cut = any(each.is_cut for each, _ in chosen)
         row[bias] = share_of_tasks(bugs, printed=numbers[bias], is_cut=is_cut)
     return row
-
-
-def _count(events: Iterable[Judged], verdict: Verdict) -> int:
-    return sum(event.verdict is verdict for event in events)
 
 
 def figures_of(found: Iterable[Found]) -> dict[str, str]:

@@ -9,7 +9,15 @@ from misstep.experiments.figures import coverage
 from misstep.experiments.reproduce.data import Subject, published, subjects
 from misstep.experiments.reproduce.order import Order, Scale, scale_of
 from misstep.experiments.reproduce.result import Outcome, about, cpu_table, write_outcome
-from misstep.experiments.reproduce.stages import Cell, Found, Stage, by_task, cell_of, run_stages
+from misstep.experiments.reproduce.stages import (
+    Cell,
+    Found,
+    Stage,
+    by_task,
+    cell_of,
+    run_stages,
+    with_verdict,
+)
 from misstep.experiments.reproduce.table import Table, Value, bounded, share_of_tasks
 from misstep.judge import Verdict
 
@@ -185,7 +193,8 @@ def _recall(printed: Mapping[str, Any], tests: Mapping[str, Mapping[str, Found]]
         is_cut = any(by[part].is_cut for by, _ in used for part in parts)
         row[name] = share_of_tasks(counts, printed=printed["recall"].get(name), is_cut=is_cut)
     for verdict in (Verdict.CLEARED, Verdict.UNKNOWN):
-        counts = [(_counted(by[DEFAULT], states, verdict), len(states)) for by, states in compared]
+        events = [[by[DEFAULT].judged[id] for id in states] for by, states in compared]
+        counts = [(with_verdict(each, verdict), len(each)) for each in events]
         row[verdict.value] = share_of_tasks(counts, is_cut=row[DEFAULT].is_cut)
     return row
 
@@ -193,10 +202,6 @@ def _recall(printed: Mapping[str, Any], tests: Mapping[str, Mapping[str, Found]]
 def _flagged(by: Mapping[str, Found], names: Iterable[str]) -> frozenset[int]:
     """States of a task that any of these oracles proves to be bugs."""
     return frozenset[int]().union(*(by[name].bugs() for name in names))
-
-
-def _counted(found: Found, states: Iterable[int], verdict: Verdict) -> int:
-    return sum(found.judged[id].verdict is verdict for id in states)
 
 
 def figures_of(found: Iterable[Found]) -> dict[str, str]:

@@ -77,6 +77,11 @@ class Found:
         return frozenset(id for id, event in self.judged.items() if event.verdict is Verdict.BUG)
 
 
+def with_verdict(events: Iterable[Judged], verdict: Verdict) -> int:
+    """How many states have it."""
+    return sum(event.verdict is verdict for event in events)
+
+
 def by_task(found: Iterable[Found]) -> dict[str, dict[str, dict[str, Found]]]:
     """Tests by row, task and column, but for those that are left for next time."""
     tests: dict[str, dict[str, dict[str, Found]]] = {}
