@@ -6,7 +6,7 @@ from typing import Any
 from misstep.config import DEFAULT_ORACLE
 from misstep.experiments.figures import bars
 from misstep.experiments.reproduce.data import Subject, published, subjects
-from misstep.experiments.reproduce.order import FEWEST_STATES, Order, Scale, scale_of
+from misstep.experiments.reproduce.order import FEWEST_STATES, TASKS_FIRST, Order, Scale, scale_of
 from misstep.experiments.reproduce.result import Outcome, about, cpu_table, write_outcome
 from misstep.experiments.reproduce.stages import (
     Cell,
@@ -35,8 +35,6 @@ ALL = (
 SLOW_POLICY_ORACLE = DEFAULT_ORACLE.removesuffix("+lookahead")
 STATE_SECONDS = 0.4
 """CPU seconds of fuzzing and testing a state, on average."""
-INTO_TASKS = 2 / 3
-"""Coverage differs far more from task to task than from state to state of one, so time goes into tasks first."""
 _SEARCHES_A_STATE = {"detour:star": 30, "surface:star": 60, "loopiness:star": 600}
 """Exact distances come from searches: one for a run (detour), two (surface), or one for each of its states (loopiness).
 So many are made for a state of the pool, about, where runs have twenty steps."""
@@ -56,7 +54,7 @@ def reproduce_biases(order: Order) -> Outcome:
         len(tested) * len(ALL),
         most_states=told["setting"]["pool"],
         state_seconds=STATE_SECONDS,
-        into_tasks=INTO_TASKS,
+        into_tasks=TASKS_FIRST,
     )
     budget, outcome = order.budget(), Outcome(order.out, [])
     for found in run_stages(order, _stages(tested, scale, order), budget):

@@ -7,7 +7,7 @@ from typing import Any
 from misstep.config import DEFAULT_ORACLE
 from misstep.experiments.figures import coverage
 from misstep.experiments.reproduce.data import Subject, published, subjects
-from misstep.experiments.reproduce.order import Order, Scale, scale_of
+from misstep.experiments.reproduce.order import TASKS_FIRST, Order, Scale, scale_of
 from misstep.experiments.reproduce.result import Outcome, about, cpu_table, write_outcome
 from misstep.experiments.reproduce.stages import (
     Cell,
@@ -57,6 +57,7 @@ def reproduce_oracles(order: Order) -> Outcome:
         len(tested) * (len(ORACLES) + 1),
         most_states=told["setting"]["pool"],
         state_seconds=STATE_SECONDS,
+        into_tasks=TASKS_FIRST,
     )
     budget, outcome = order.budget(), Outcome(order.out, [])
     for found in run_stages(order, _stages(tested, scale, order), budget):

@@ -12,6 +12,9 @@ LEAST_SECONDS = 2.0
 """A job gets at least so much time: loading a task takes a part of it."""
 FEWEST_STATES = 5
 """Of a task, however short the time is."""
+TASKS_FIRST = 2 / 3
+"""For `scale_of`, where shares of states are compared: they differ far more from task to task than from state to state
+of one, so most of the time goes into tasks."""
 # Starting jobs, waiting for the last test of a stage and writing records take time, too.
 _USABLE = 0.85
 _START_SECONDS = 0.6
