@@ -370,7 +370,10 @@ def test_when_the_time_is_up_what_is_left_is_named(tmp_path: Path) -> None:
     assert by_task(stopped) == {}
     [line] = left_lines(stopped)
     assert "2 pieces of work or more are left" in line
-    [whole] = run_stages(order(tmp_path), [pools], Budget(seconds=600))
+    told: list[str] = []
+    [whole] = run_stages(order(tmp_path, tell=told.append), [pools], Budget(seconds=600))
+    assert told[-1].startswith("stage 1 of 1")
+    assert told[-1].endswith("left in all")
     assert [each.is_left for each in whole] == [False, False]
     assert left_lines(whole) == []
 

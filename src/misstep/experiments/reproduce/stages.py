@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from misstep.budget import Budget
@@ -12,7 +12,7 @@ from misstep.campaign.engine import Engine
 from misstep.campaign.job import CampaignJob, Digests, job_id
 from misstep.campaign.local import LocalEngine
 from misstep.campaign.plan import Limits
-from misstep.campaign.words import progress_words
+from misstep.campaign.words import duration, progress_words
 from misstep.config import Config
 from misstep.errors import MisstepError
 from misstep.events import Finished, Judged
@@ -154,7 +154,7 @@ def run_stages(order: Order, stages: Sequence[Stage], budget: Budget | None = No
                 campaign = _Campaign(order.out / PLAN, order.out, list(planned.values()))
                 # What fails now would fail again in the next stage.
                 coordinator = Coordinator(
-                    campaign, database, retry_before=begin, tell=_teller(order, turn, len(stages))
+                    campaign, database, retry_before=begin, tell=_teller(order, f"stage {turn + 1} of {len(stages)}", budget)
                 )
                 left: set[str] = set()
                 is_new = turn == len(stages) - 1
@@ -192,9 +192,18 @@ def bind(order: Order) -> None:
     bind_plan(order.out / PLAN, about)
 
 
-def _teller(order: Order, turn: int, stages: int) -> Callable[[Progress], None]:
+def _teller(order: Order, stage: str, budget: Budget | None) -> Callable[[Progress], None]:
+    """Later stages are not planned yet: what a campaign expects is about this one, and the clock ends the whole."""
+
     def tell(progress: Progress) -> None:
-        order.tell(f"stage {turn + 1} of {stages} · {progress_words(progress)}")
+        soon, whole = progress.seconds_left, None if budget is None else budget.seconds_left
+        words = [
+            stage if soon is None else f"{stage}, about {duration(soon)} left of it",
+            progress_words(replace(progress, seconds_left=None)),
+        ]
+        if whole is not None:
+            words.append(f"at most {duration(whole)} left in all")
+        order.tell(" · ".join(words))
 
     return tell
 
