@@ -68,4 +68,9 @@ def scale_of(
     tasks = max(1, int((each / smallest) ** into_tasks), int(each / largest))
     mean = each / tasks
     pool = min(most_states, max(FEWEST_STATES, round((mean - _START_SECONDS) / state_seconds)))
-    return Scale(tasks, pool, round(max(LEAST_SECONDS, _LIMIT_FACTOR * mean), 1))
+    return Scale(tasks, pool, limit_of(mean))
+
+
+def limit_of(mean: float) -> float:
+    """When a test is cut short, in a plan where one takes so many seconds on average."""
+    return round(max(LEAST_SECONDS, _LIMIT_FACTOR * mean), 1)
