@@ -2,15 +2,18 @@
 
 python -m benchmarks.reproduce_pages DIR...
 
-Each DIR is the --out of `misstep reproduce`. Between the two markers of docs/reproduce-NAME.md its tables replace what
-was there, and docs/results/ gets the same numbers as CSV; tests/unit/test_reproduce_pages.py compares the two.
+Each DIR is the --out of `misstep reproduce`. Between the two markers of docs/reproduce-NAME.md its tables and figures
+replace what was there, and docs/results/ gets the same numbers as CSV, and the figures;
+tests/unit/test_reproduce_pages.py compares the two.
 """
 
 import csv
 import json
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from xml.etree import ElementTree
 
 from misstep.experiments.reproduce.stages import PLAN
 
@@ -18,6 +21,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 RESULTS = DOCS / "results"
 BEGIN = "<!-- tables: begin; made by `python -m benchmarks.reproduce_pages` -->"
 END = "<!-- tables: end -->"
+_TITLE = "{http://www.w3.org/2000/svg}text"
 PARTS = ("table", "times")
 """What a run writes; the second one is not there for every paper."""
 
@@ -27,8 +31,10 @@ def main() -> None:
         folder = Path(text)
         name = json.loads((folder / PLAN).read_text(encoding="utf-8"))["name"]
         page = DOCS / f"reproduce-{name}.md"
-        page.write_text(with_tables(page.read_text(encoding="utf-8"), tables_in(folder)), encoding="utf-8")
         RESULTS.mkdir(exist_ok=True)
+        drawings = copied(folder, page.stem)
+        tables = with_drawings(tables_in(folder), drawings)
+        page.write_text(with_tables(page.read_text(encoding="utf-8"), tables), encoding="utf-8")
         for part in PARTS:
             if (folder / f"{part}.csv").is_file():
                 rows = (folder / f"{part}.csv").read_text(encoding="utf-8")
@@ -49,13 +55,40 @@ def tables_in(folder: Path) -> str:
     return "\n\n".join(parts)
 
 
+def copied(folder: Path, stem: str, results: Path = RESULTS) -> list[Path]:
+    """Puts the figures of a run where the page finds them, and nothing else."""
+    for old in results.glob(f"{stem}-*.svg"):
+        old.unlink()
+    drawings = []
+    for file in sorted(folder.glob("*.svg")):
+        drawings.append(results / f"{stem}-{file.name.replace('_', '-')}")
+        drawings[-1].write_text(file.read_text(encoding="utf-8"), encoding="utf-8")
+    return drawings
+
+
+def with_drawings(tables: str, drawings: Sequence[Path]) -> str:
+    """The figure of a table stands above it, as its title says; what the papers call figures come after all tables."""
+    last = []
+    for drawing in drawings:
+        title = ElementTree.parse(drawing).findtext(_TITLE, "")
+        image = f"![{title}](results/{drawing.name})"
+        heading = next(
+            (each for each in re.findall(r"^## (.+)\n", tables, re.M) if title.startswith(each)), None
+        )
+        if heading is None:
+            last.append(image)
+        else:
+            tables = tables.replace(f"## {heading}\n", f"## {heading}\n\n{image}\n", 1)
+    return "\n\n".join([tables, *(["## Figures", *last] if last else [])])
+
+
 def with_tables(page: str, tables: str) -> str:
     """The page with these tables between its markers."""
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise SystemExit(f"the page has no lines {BEGIN!r} and {END!r}; write them where the tables belong")
-    return f"{before}{BEGIN}\n\n{tables}\n\n{END}{after}"
+    return f"{before}{BEGIN}\n\n{tables.strip()}\n\n{END}{after}"
 
 
 def differences(page: str, results: Iterable[Path]) -> list[str]:

@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-COLOURS = tuple(
-    "#4477aa #ee6677 #228833 #ccbb44 #66ccee #aa3377 #888888 #000000 #dd8833 #332288 #999933 #882255".split()
-)
+COLOURS = tuple("#4477aa #ee6677 #228833 #ccbb44 #66ccee #aa3377".split())
+"""Six that people with any eyesight tell apart (Paul Tol's bright scheme); more series have other dashes."""
+DASHES = ("none", "5 2", "1.5 1.5")
 WIDTH, HEIGHT = 520, 340
 LEFT, RIGHT, TOP, BOTTOM = 58, 14, 30, 86
+_MANY_DECADES = 3
+_LEAST_SECONDS = 1e-6
 
 
 @dataclass(frozen=True)
@@ -34,9 +36,11 @@ class Axis:
     def ticks(self) -> list[float]:
         """A few round values."""
         if self.logarithmic:
-            return [
-                10.0**k for k in range(math.ceil(math.log10(self.low)), math.floor(math.log10(self.high)) + 1)
-            ]
+            decades = range(math.floor(math.log10(self.low)), math.floor(math.log10(self.high)) + 1)
+            # Within a decade or two, powers of ten alone say little.
+            steps = (1, 2, 5) if math.log10(self.high / self.low) < _MANY_DECADES else (1,)
+            values = [step * 10.0**k for k in decades for step in steps]
+            return [value for value in values if self.low * (1 - 1e-9) <= value <= self.high]
         step = 10 ** math.floor(math.log10((self.high - self.low) or 1))
         while (self.high - self.low) / step < 4:
             step /= 2
@@ -63,23 +67,36 @@ def _frame(title: str, x_label: str, y_label: str, y: Axis, x: Axis | None) -> l
     return [*lines, f'<rect {frame} fill="none" stroke="#333"/>']
 
 
-def _legend(names: Sequence[str]) -> list[str]:
+def _legend(names: Sequence[str], *, are_lines: bool) -> list[str]:
     lines = []
     for i, name in enumerate(names):
-        x, y = LEFT + (i % 4) * 112, HEIGHT - 34 + (i // 4) * 12
-        colour = COLOURS[i % len(COLOURS)]
-        fill = colour if i < len(COLOURS) else "none"
-        lines.append(f'<rect x="{x}" y="{y - 7}" width="8" height="8" fill="{fill}" stroke="{colour}"/>')
+        x, y = LEFT + (i % 4) * 117, HEIGHT - 34 + (i // 4) * 12
+        colour, dashes = _style(i)
+        lines.append(
+            f'<path d="M{x - 6} {y - 3}h14" stroke="{colour}" stroke-width="2" stroke-dasharray="{dashes}"/>'
+            if are_lines
+            else f'<rect x="{x}" y="{y - 7}" width="8" height="8" fill="{colour}"/>'
+        )
         lines.append(f'<text x="{x + 11}" y="{y}">{escape(name)}</text>')
     return lines
 
 
-def _svg(lines: Sequence[str], names: Sequence[str]) -> str:
+def _style(number: int) -> tuple[str, str]:
+    """The colour and the dashes of a series."""
+    return COLOURS[number % len(COLOURS)], DASHES[number // len(COLOURS) % len(DASHES)]
+
+
+def _svg(lines: Sequence[str], names: Sequence[str], *, are_lines: bool = False) -> str:
     """A drawing with its legend, as high as that needs."""
     height = max(HEIGHT, HEIGHT - 24 + 12 * (len(names) // 4))
+    return document(WIDTH, height, [*lines, *_legend(names, are_lines=are_lines)])
+
+
+def document(width: float, height: float, lines: Sequence[str]) -> str:
+    """The text of a file with this drawing."""
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" font-family="sans-serif" '
-        f'font-size="9"><rect width="100%" height="100%" fill="white"/>{"".join([*lines, *_legend(names)])}</svg>\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" font-family="sans-serif" '
+        f'font-size="9"><rect width="100%" height="100%" fill="white"/>{"".join(lines)}</svg>\n'
     )
 
 
@@ -112,20 +129,25 @@ def bars(
 
 def coverage(title: str, series: Mapping[str, Sequence[float]], count: int, *, what: str = "states") -> str:
     """The share of `count` states decided within t seconds; `series` holds the times of those that were."""
-    times = [t for ts in series.values() for t in ts]
-    x = Axis(1e-5, max([*times, 1e-4]) * 1.5, LEFT, WIDTH - RIGHT, True)
+    times = [max(t, _LEAST_SECONDS) for ts in series.values() for t in ts]
+    low = min(times, default=0.1) / 1.3
+    x = Axis(low, max([*times, 2 * low]) * 1.1, LEFT, WIDTH - RIGHT, True)
     y = Axis(0.0, 1.0, HEIGHT - BOTTOM, TOP)
     lines = _frame(title, "seconds", f"share of {count} {what}", y, x)
     for i, ts in enumerate(series.values()):
-        points = [f"{x(1e-5):.1f},{y(0):.1f}"]
-        for k, t in enumerate(sorted(ts)):
-            points += [f"{x(t):.1f},{y(k / count):.1f}", f"{x(t):.1f},{y((k + 1) / count):.1f}"]
-        points.append(f"{WIDTH - RIGHT},{y(len(ts) / max(count, 1)):.1f}")
-        dashes = "" if i < len(COLOURS) else ' stroke-dasharray="4 2"'
+        # What falls on the same pixel is one step, so that files stay small however many states there are.
+        reached = {round(x(t)): k / max(count, 1) for k, t in enumerate(sorted(ts), start=1)}
+        points, height = [f"{LEFT},{y(0):.1f}"], 0.0
+        for at, share in reached.items():
+            points += [f"{at},{y(height):.1f}", f"{at},{y(share):.1f}"]
+            height = share
+        points.append(f"{WIDTH - RIGHT},{y(height):.1f}")
+        colour, dashes = _style(i)
         lines.append(
-            f'<polyline points="{" ".join(points)}" fill="none" stroke="{COLOURS[i % len(COLOURS)]}"{dashes}/>'
+            f'<polyline points="{" ".join(points)}" fill="none" stroke="{colour}" stroke-width="1.5" '
+            f'stroke-dasharray="{dashes}"/>'
         )
-    return _svg(lines, list(series))
+    return _svg(lines, list(series), are_lines=True)
 
 
 def scatter(title: str, x_label: str, series: Mapping[str, Sequence[tuple[float, float, bool]]]) -> str:

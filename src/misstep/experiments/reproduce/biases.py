@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from misstep.config import DEFAULT_ORACLE
-from misstep.experiments.figures import bars
+from misstep.experiments.reproduce.beside import beside
 from misstep.experiments.reproduce.data import Subject, published, subjects
 from misstep.experiments.reproduce.order import FEWEST_STATES, TASKS_FIRST, Order, Scale, scale_of
 from misstep.experiments.reproduce.result import Outcome, about, cpu_table, write_outcome
@@ -58,12 +58,13 @@ def reproduce_biases(order: Order) -> Outcome:
     )
     budget, outcome = order.budget(), Outcome(order.out, [])
     for found in run_stages(order, _stages(tested, scale, order), budget):
+        tables = tables_of(told["rows"], found)
         outcome = write_outcome(
             order,
             "Fuzzing biases (Eisenhut et al. 2024, Table 1)",
             [*about(order, scale, found), *_lines(scale)],
-            tables_of(told["rows"], found),
-            figures_of(found),
+            tables,
+            figures_of(tables),
             present=reached(tested, found),
             is_whole=not any(each.is_left for each in found),
             times=cpu_table(found, ALL),
@@ -217,17 +218,7 @@ def _coverage(
     return row
 
 
-def figures_of(found: Iterable[Found]) -> dict[str, str]:
-    """Coverage by domain and practical bias."""
-    rows = published("biases")["rows"]
-    table = tables_of(rows, found)[0]
-    ours = {
-        row: {bias: values[bias].ours or 0.0 for bias in PRACTICAL}
-        for row, values in table.rows.items()
-        if values["none"].ours is not None
-    }
-    printed = {row: {bias: rows[row]["practical"][bias] for bias in PRACTICAL} for row in ours}
-    return {
-        "table1-ours.svg": bars("Oracle coverage, ours", "%", ours),
-        "table1-paper.svg": bars("Oracle coverage, as printed", "%", printed),
-    }
+def figures_of(tables: Sequence[Table]) -> dict[str, str]:
+    """Coverage by domain and bias."""
+    practical, everything = tables[: len(_SETS)]
+    return {"table1-practical.svg": beside(practical, PRACTICAL), "table1-all.svg": beside(everything, ALL)}

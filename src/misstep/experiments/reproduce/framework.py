@@ -7,6 +7,7 @@ from misstep.bound import NEVER
 from misstep.config import DEFAULT_ORACLE
 from misstep.events import Judged
 from misstep.experiments.figures import coverage
+from misstep.experiments.reproduce.beside import beside
 from misstep.experiments.reproduce.data import Subject, published, subjects
 from misstep.experiments.reproduce.order import Order, Scale, scale_of
 from misstep.experiments.reproduce.result import Outcome, about, cpu_table, write_outcome
@@ -49,6 +50,7 @@ def reproduce_framework(order: Order) -> Outcome:
     scale = scale_of(order.seconds, cells, most_states=told["setting"]["pool"], state_seconds=STATE_SECONDS)
     budget, outcome = order.budget(), Outcome(order.out, [])
     for found in run_stages(order, _stages(tested, scale, order), budget):
+        tables = tables_of(told["rows"], found)
         outcome = write_outcome(
             order,
             "The framework (Steinmetz et al. 2022, Table 1 B to E and Figure 4)",
@@ -56,8 +58,8 @@ def reproduce_framework(order: Order) -> Outcome:
                 *about(order, scale, found),
                 f"best of all oracles, which also stands for the perfect one: `{BEST}`",
             ],
-            tables_of(told["rows"], found),
-            figures_of(found),
+            tables,
+            panels_of(tables) | figures_of(found),
             present=reached(tested, found),
             is_whole=not any(each.is_left for each in found),
             times=cpu_table(found, (*POOLS, *ORACLES)),
@@ -256,6 +258,15 @@ def varied(found: Found, is_bug: _Choice) -> tuple[int, int, int]:
     states = [entry.state for entry in read_pool(found.pool, task) if entry.id in ids]
     share = share_with_unique_pair(states) or 0.0
     return len(states), round(share * len(states)), len(set(regions(task, states).values()))
+
+
+def panels_of(tables: Sequence[Table]) -> dict[str, str]:
+    """The parts of the table that are percentages."""
+    names = ("table1-c", "table1-d", "table1-e-recall", "table1-e-variety")
+    return {
+        f"{name}.svg": beside(table, list(next(iter(table.rows.values()))))
+        for name, table in zip(names, tables[1:], strict=False)  # regions, the last one, are counts
+    }
 
 
 def figures_of(found: Iterable[Found]) -> dict[str, str]:

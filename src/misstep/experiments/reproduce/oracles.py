@@ -6,6 +6,7 @@ from typing import Any
 
 from misstep.config import DEFAULT_ORACLE
 from misstep.experiments.figures import coverage
+from misstep.experiments.reproduce.beside import beside
 from misstep.experiments.reproduce.data import Subject, published, subjects
 from misstep.experiments.reproduce.order import TASKS_FIRST, Order, Scale, scale_of
 from misstep.experiments.reproduce.result import Outcome, about, cpu_table, write_outcome
@@ -67,7 +68,7 @@ def reproduce_oracles(order: Order) -> Outcome:
             "Test oracles (Eisenhut et al. 2023, Table 1 and Figure 1)",
             [*about(order, scale, found), *(f"{name}: `{oracle}`" for name, oracle in texts(scale).items())],
             tables,
-            figures_of(found),
+            {"table1.svg": beside(tables[0], COLUMNS)} | figures_of(found),
             present={
                 subject.row: tables[0].rows[subject.row]["states"].ours is not None for subject in tested
             },

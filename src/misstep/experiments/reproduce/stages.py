@@ -153,9 +153,8 @@ def run_stages(order: Order, stages: Sequence[Stage], budget: Budget | None = No
                     cells[cell] = job.id
                 campaign = _Campaign(order.out / PLAN, order.out, list(planned.values()))
                 # What fails now would fail again in the next stage.
-                coordinator = Coordinator(
-                    campaign, database, retry_before=begin, tell=_teller(order, f"stage {turn + 1} of {len(stages)}", budget)
-                )
+                tell = _teller(order, f"stage {turn + 1} of {len(stages)}", budget)
+                coordinator = Coordinator(campaign, database, retry_before=begin, tell=tell)
                 left: set[str] = set()
                 is_new = turn == len(stages) - 1
                 if planned:

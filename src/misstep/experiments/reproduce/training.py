@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from misstep.budget import Budget
-from misstep.experiments.figures import bars
 from misstep.experiments.pieces import bind_plan, run_pieces
+from misstep.experiments.reproduce.beside import beside
 from misstep.experiments.reproduce.data import by_size, published, subjects
 from misstep.experiments.reproduce.order import CORES, Order, limit_of
 from misstep.experiments.reproduce.result import Outcome, left_lines, write_outcome
@@ -60,6 +60,7 @@ def reproduce_training(order: Order) -> Outcome:
         results = _results(units, order)
         found = _test(test_cells(results, order, scale, tasks, limit_of(each / tasks)), order, budget)
         left = len(units) - len(results) - len(failed)
+        tables = tables_of(rows, results, found)
         outcome = write_outcome(
             order,
             "Policy selection in training (Eisenhut et al. 2025, Table 1)",
@@ -68,8 +69,8 @@ def reproduce_training(order: Order) -> Outcome:
                 *left_lines(found, others=left),
                 *(f"not done: {reason}" for reason in failed),
             ],
-            tables_of(rows, results, found),
-            figures_of(results),
+            tables,
+            figures_of(tables),
             present={row: any(unit.row == row for unit in results) for row in folders},
             is_whole=left == 0 and not any(each.is_left for each in found),
         )
@@ -260,10 +261,29 @@ def _share(printed: float, tests: Sequence[Mapping[str, Found]], name: str, what
     return share_of_tasks(counts, printed=printed, is_cut=is_cut)
 
 
-def figures_of(results: Results) -> dict[str, str]:
-    """Solved test tasks by way to train."""
-    groups: dict[str, dict[str, float]] = {
-        row: {mode: _coverage(runs, mode, "pi-test").ours or 0.0 for mode in MODES}
-        for row, runs in _by_row(results).items()
+def figures_of(tables: Sequence[Table]) -> dict[str, str]:
+    """All of the table in percentages: test tasks that are solved, states that are solved, bugs."""
+    offline, states, bugs, online = tables
+    tasks = {row: values["tasks"] for row, values in offline.rows.items()}
+    return {
+        "table1-offline.svg": beside(_shares(offline, tasks), CRITERIA),
+        "table1-states.svg": beside(states, COMPARED),
+        "table1-bugs.svg": beside(bugs, COMPARED),
+        "table1-online.svg": beside(_shares(online, tasks), ("start", *MODES)),
     }
-    return {"table1-online.svg": bars("Solved test tasks by way to train, ours", "tasks", groups)}
+
+
+def _shares(table: Table, tasks: Mapping[str, Value]) -> Table:
+    """Counts of solved tasks as percentages: there are not as many tasks as in the paper."""
+
+    def share(count: float | None, of: float | None) -> float | None:
+        return None if count is None or not of else 100.0 * count / of
+
+    rows = {
+        row: {
+            name: Value(share(value.published, tasks[row].published), share(value.ours, tasks[row].ours))
+            for name, value in values.items()
+        }
+        for row, values in table.rows.items()
+    }
+    return Table(f"{table.name}, % of the test tasks", rows)
