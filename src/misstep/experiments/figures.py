@@ -14,6 +14,8 @@ WIDTH, HEIGHT = 520, 340
 LEFT, RIGHT, TOP, BOTTOM = 58, 14, 30, 86
 _MANY_DECADES = 3
 _LEAST_SECONDS = 1e-6
+_GROUP_NAMES = 20
+"""The height of long ones, which are written aslant."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +69,10 @@ def _frame(title: str, x_label: str, y_label: str, y: Axis, x: Axis | None) -> l
     return [*lines, f'<rect {frame} fill="none" stroke="#333"/>']
 
 
-def _legend(names: Sequence[str], *, are_lines: bool) -> list[str]:
+def _legend(names: Sequence[str], top: float, *, are_lines: bool) -> list[str]:
     lines = []
     for i, name in enumerate(names):
-        x, y = LEFT + (i % 4) * 117, HEIGHT - 34 + (i // 4) * 12
+        x, y = LEFT + (i % 4) * 117, top + (i // 4) * 12
         colour, dashes = _style(i)
         lines.append(
             f'<path d="M{x - 6} {y - 3}h14" stroke="{colour}" stroke-width="2" stroke-dasharray="{dashes}"/>'
@@ -86,10 +88,11 @@ def _style(number: int) -> tuple[str, str]:
     return COLOURS[number % len(COLOURS)], DASHES[number // len(COLOURS) % len(DASHES)]
 
 
-def _svg(lines: Sequence[str], names: Sequence[str], *, are_lines: bool = False) -> str:
-    """A drawing with its legend, as high as that needs."""
-    height = max(HEIGHT, HEIGHT - 24 + 12 * (len(names) // 4))
-    return document(WIDTH, height, [*lines, *_legend(names, are_lines=are_lines)])
+def _svg(lines: Sequence[str], names: Sequence[str], *, are_lines: bool = False, below: float = 0) -> str:
+    """A drawing with its legend, as high as that needs; `below` is what stands between the two."""
+    top = HEIGHT - 34 + below
+    height = top + 12 * math.ceil(len(names) / 4)
+    return document(WIDTH, height, [*lines, *_legend(names, top, are_lines=are_lines)])
 
 
 def document(width: float, height: float, lines: Sequence[str]) -> str:
@@ -124,7 +127,7 @@ def bars(
             )
         place = f"translate({x + wide / 2 + 3:.1f} {HEIGHT - BOTTOM + 9}) rotate(-28)"
         lines.append(f'<text transform="{place}" text-anchor="end" font-size="8">{escape(group)}</text>')
-    return _svg(lines, names)
+    return _svg(lines, names, below=_GROUP_NAMES)
 
 
 def coverage(title: str, series: Mapping[str, Sequence[float]], count: int, *, what: str = "states") -> str:
