@@ -19,6 +19,7 @@ from pathlib import Path
 
 from misstep.judge import Verdict
 from misstep.record.record import POOL, Record, records_in
+from misstep.reports.text import shorten
 from misstep.tally import Tally
 
 Supports = dict[str, str | None]
@@ -178,8 +179,13 @@ SOLVERS: Mapping[str, Solver] = {"blocks": blocksworld, "blocksworld": blockswor
 """By the folder of the domain."""
 
 
-def count(record: Record, counts: Counter[str], *, max_seconds: float) -> None:
-    """Adds the states of a record: bugs in truth, and what was said of them."""
+def count(
+    record: Record, counts: Counter[str], known: dict[tuple[str, ...], int | None], *, max_seconds: float
+) -> None:
+    """Adds the states of a record: bugs in truth, and what was said of them.
+
+    `known` remembers least costs, since oracles are often compared on the same states.
+    """
     config, tally = record.config(), Tally.added_up(record.events())
     if config.problem is None or config.domain is None:
         return
@@ -187,7 +193,10 @@ def count(record: Record, counts: Counter[str], *, max_seconds: float) -> None:
     goal = text[text.index("(:goal") :]
     facts = {line["id"]: line["facts"] for line in record.store.lines(POOL)}
     for id, event in tally.judged.items():
-        least = SOLVERS[config.domain.parent.name](facts[id], [goal], max_seconds)
+        state = (str(config.problem), *sorted(facts[id]))
+        if state not in known:
+            known[state] = SOLVERS[config.domain.parent.name](facts[id], [goal], max_seconds)
+        least = known[state]
         if least is None:
             counts["left out"] += 1
             continue
@@ -208,19 +217,20 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seconds", type=float, default=10.0)
     given = parser.parse_args()
-    rows: dict[tuple[str, str], Counter[str]] = {}
+    rows: dict[tuple[str, str, str], Counter[str]] = {}
+    known: dict[tuple[str, ...], int | None] = {}
     for path in records_in(given.folder):
         record = Record.open(path)
         config = record.config()
         domain = "" if config.domain is None else config.domain.parent.name
         if domain in SOLVERS:
-            row = rows.setdefault(
-                (f"{config.policy.partition(':')[0]} {domain}", config.bias or ""), Counter()
-            )
-            count(record, row, max_seconds=given.seconds)
-    print(f"{'':<20} {'bias':<16}", *(f"{column:>12}" for column in COLUMNS))
-    for (name, bias), row in sorted(rows.items()):
-        print(f"{name:<20} {bias:<16}", *(f"{row[column]:>12}" for column in COLUMNS))
+            what = f"{config.policy.partition(':')[0]} {domain}", config.bias or "", "+".join(config.oracle)
+            count(record, rows.setdefault(what, Counter()), known, max_seconds=given.seconds)
+    print(f"{'':<20} {'bias':<16} {'oracle':<24}", *(f"{column:>12}" for column in COLUMNS))
+    for (name, bias, oracle), row in sorted(rows.items()):
+        print(
+            f"{name:<20} {bias:<16} {shorten(oracle, 24):<24}", *(f"{row[column]:>12}" for column in COLUMNS)
+        )
 
 
 if __name__ == "__main__":

@@ -39,15 +39,17 @@ def run_pieces(
 ) -> list[str]:
     """Does the pieces whose files are not there yet; the reasons of those that could not be done.
 
-    `tell` hears what was done before, `progress` of every piece. `work` runs in processes of its own where
-    there are several jobs or the time is limited, so it has to pickle. When the time is up, nobody waits for what is
-    under way, and the rest is left for the next call.
+    `tell` hears what was done before, `progress` that it begins and of every piece. `work` runs in processes of its
+    own where there are several jobs or the time is limited, so it has to pickle. When the time is up, nobody waits for
+    what is under way, and the rest is left for the next call.
     """
     left = [piece for file, piece in pieces if not file.is_file()]
     before = len(pieces) - len(left)
     if before:
         tell(f"{before} of {len(pieces)} pieces of work are done already")
     failed: list[str] = []
+    if left:  # the first may take long
+        progress(f"{before} of {len(pieces)} pieces of work are done")
     for count, reason in enumerate(_reasons(left, work, jobs, where, budget), start=before + 1):
         failed += [] if reason is None else [reason]
         progress(f"{count} of {len(pieces)} pieces of work are done")
