@@ -88,7 +88,7 @@ def with_tables(page: str, tables: str) -> str:
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise SystemExit(f"the page has no lines {BEGIN!r} and {END!r}; write them where the tables belong")
-    return f"{before}{BEGIN}\n\n{tables.strip()}\n\n{END}{after}"
+    return f"{before}{BEGIN}\n\n{tables}\n\n{END}{after}"
 
 
 def differences(page: str, results: Iterable[Path]) -> list[str]:
