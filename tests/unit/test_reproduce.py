@@ -20,6 +20,7 @@ from misstep.experiments.reproduce.data import Subject, find_data, published, su
 from misstep.experiments.reproduce.order import CORES, FEWEST_STATES, Order, scale_of
 from misstep.experiments.reproduce.result import left_lines
 from misstep.experiments.reproduce.stages import Cell, Found, bind, by_task, run_stages
+from misstep.experiments.reproduce.training import LONGEST
 from misstep.experiments.reproduce.training_units import TrainingUnit, training_scale
 from misstep.formats.sas import with_goal
 from misstep.judge import Verdict
@@ -142,6 +143,10 @@ def test_more_time_means_more_training() -> None:
     assert training_scale(600).line().effective.start >= 20, "as many as `early` wants in a row"
     assert large.tree("tree").epochs == large.tree("line").effective.epochs == 40
     assert (large.tree("tree").inits, large.tree("tree").start, large.tree("tree").main) == (4, 5, 20)
+
+
+def test_trainings_that_take_longest_are_rows_of_the_table() -> None:
+    assert set(LONGEST) < set(published("training")["rows"])
 
 
 # Tables.

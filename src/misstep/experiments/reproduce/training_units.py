@@ -31,7 +31,7 @@ _LINE_EPOCHS = 30
 # The experiment is repeated rather than made longer once it has so many models: online all, and half of those offline.
 _RUN_MODELS = 300
 # What a model costs in the average domain, in processor seconds: an epoch of 700 minibatches, and its exam.
-_MODEL_SECONDS = 1.5
+_MODEL_SECONDS = 2.0
 # The share of the time for loading, the examiner's plans, and running models on the test tasks.
 _OVERHEAD = 0.25
 # A heavy domain may take so many times as long as the average one before its trainings are cut short.
