@@ -10,6 +10,7 @@ import pytest
 from misstep import load, search
 from misstep.bound import NEVER, Bound
 from misstep.budget import Budget
+from misstep.campaign.coordinator import alone_in
 from misstep.campaign.engine import Assignment
 from misstep.campaign.local import LocalEngine
 from misstep.config import Config
@@ -18,6 +19,7 @@ from misstep.events import Finished, Judged
 from misstep.experiments.reproduce import biases, framework, oracles, safety, training
 from misstep.experiments.reproduce.data import Subject, find_data, published, subjects
 from misstep.experiments.reproduce.order import CORES, FEWEST_STATES, Order, scale_of
+from misstep.experiments.reproduce.papers import PAPERS, reproduce
 from misstep.experiments.reproduce.result import left_lines
 from misstep.experiments.reproduce.stages import Cell, Found, bind, by_task, run_stages
 from misstep.experiments.reproduce.training import LONGEST
@@ -143,6 +145,26 @@ def test_more_time_means_more_training() -> None:
     assert training_scale(600).line().effective.start >= 20, "as many as `early` wants in a row"
     assert large.tree("tree").epochs == large.tree("line").effective.epochs == 40
     assert (large.tree("tree").inits, large.tree("tree").start, large.tree("tree").main) == (4, 5, 20)
+
+
+@pytest.mark.parametrize("name", sorted(PAPERS))
+def test_two_never_work_in_the_same_folder(tmp_path: Path, name: str) -> None:
+    with alone_in(tmp_path), pytest.raises(InputError, match="is being run already"):
+        reproduce(order(tmp_path, name=name))
+
+
+@pytest.mark.parametrize("name", sorted(PAPERS))
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="file/out: cannot write there"):
+        reproduce(order(tmp_path / "file" / "out", name=name))
+
+
+@pytest.mark.parametrize("name", sorted(set(PAPERS) - {"safety"}))
+def test_data_without_any_row_is_an_error(tmp_path: Path, name: str) -> None:
+    (tmp_path / "data").mkdir()
+    with pytest.raises(InputError, match="data: none of the paper's domains is there"):
+        reproduce(order(tmp_path / "out", name=name, data=tmp_path / "data"))
 
 
 def test_trainings_that_take_longest_are_rows_of_the_table() -> None:

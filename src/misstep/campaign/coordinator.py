@@ -200,8 +200,8 @@ def is_running(out: Path) -> bool:
 
 
 @contextmanager
-def open_campaign(out: Path) -> Iterator[Database]:
-    """The database for the only coordinator; InputError where another one is at work."""
+def alone_in(out: Path) -> Iterator[None]:
+    """Makes the folder and keeps other coordinators out of it; InputError where one is at work."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(out / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
@@ -218,10 +218,23 @@ def open_campaign(out: Path) -> Iterator[Database]:
             ) from None
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
-        database = Database.create(out / NAME)
-        try:
-            yield database
-        finally:
-            database.close()
+        yield
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def open_database(out: Path) -> Iterator[Database]:
+    """The database for one who is alone in the folder already."""
+    database = Database.create(out / NAME)
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+@contextmanager
+def open_campaign(out: Path) -> Iterator[Database]:
+    """The database for the only coordinator; InputError where another one is at work."""
+    with alone_in(out), open_database(out) as database:
+        yield database

@@ -78,12 +78,16 @@ def subjects(rows: Mapping[str, Mapping[str, Any]], data: Path | None, out: Path
         found = [_from_zoo(row, about["zoo"], out / "tasks") for row, about in rows.items() if "zoo" in about]
     chosen = [subject for subject in found if subject is not None]
     if not chosen:
-        raise InputError(f"{data}: none of the paper's domains is there, such as {_some_folder(rows)}")
+        raise nothing_in(data, rows)
     return chosen
 
 
-def _some_folder(rows: Mapping[str, Mapping[str, Any]]) -> str:
-    return str(next(iter(rows.values()))["folder"])
+def nothing_in(data: Path | None, rows: Mapping[str, Mapping[str, Any]]) -> InputError:
+    """What to say where no row of a table has a policy and tasks."""
+    folder = next(iter(rows.values()))["folder"]
+    return InputError(
+        f"{data}: none of the paper's domains is there, such as {folder}; name another --data, or leave it out"
+    )
 
 
 def _from_folder(row: str, folder: Path) -> Subject | None:

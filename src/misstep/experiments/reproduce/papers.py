@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from misstep.campaign.coordinator import alone_in
 from misstep.experiments.reproduce.biases import reproduce_biases
 from misstep.experiments.reproduce.framework import reproduce_framework
 from misstep.experiments.reproduce.oracles import reproduce_oracles
@@ -20,5 +21,6 @@ PAPERS: dict[str, Callable[[Order], Outcome]] = {
 
 
 def reproduce(order: Order) -> Outcome:
-    """Runs what is left of an order, and writes its tables and figures."""
-    return PAPERS[order.name](order)
+    """Runs what is left of an order, and writes its tables and figures; InputError where somebody else does so."""
+    with alone_in(order.out):
+        return PAPERS[order.name](order)

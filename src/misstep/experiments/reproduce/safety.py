@@ -43,7 +43,6 @@ def plan_of(order: Order, names: Sequence[str] = tuple(BUNDLED)) -> Plan:
 def reproduce_safety(order: Order, names: Sequence[str] = tuple(BUNDLED)) -> Outcome:
     """Fuzzers, deciders and fault analyses; and a test of every benchmark, with its certificates."""
     plan, told = plan_of(order, names), published("safety")
-    order.out.mkdir(parents=True, exist_ok=True)
     budget = order.budget()
     [found] = run_stages(order, [lambda _: test_cells(order, plan, names)], budget)
     answer = run_experiments(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from misstep.budget import Budget
-from misstep.campaign.coordinator import Coordinator, Progress, open_campaign, record_path
+from misstep.campaign.coordinator import Coordinator, Progress, open_database, record_path
 from misstep.campaign.database import FAILED, Database
 from misstep.campaign.engine import Engine
 from misstep.campaign.job import CampaignJob, Digests, job_id
@@ -136,10 +136,10 @@ def run_stages(order: Order, stages: Sequence[Stage], budget: Budget | None = No
 
     Stopped and called again, it goes on where it was, and tries what failed before once more. Where the time is up
     within a stage, that is the last one; a test that was under way or never begun is in `found` without anything that
-    it found. InputError where `out` is of another order.
+    it found. The caller is alone in `out`. InputError where that is of another order.
     """
     digests, begin = Digests(), time.time()
-    with open_campaign(order.out) as database:
+    with open_database(order.out) as database:
         bind(order)
         engine: Engine = LocalEngine(order.jobs)
         try:

@@ -10,7 +10,7 @@ from typing import Any
 from misstep.budget import Budget
 from misstep.experiments.pieces import bind_plan, run_pieces
 from misstep.experiments.reproduce.beside import beside
-from misstep.experiments.reproduce.data import by_size, published, subjects
+from misstep.experiments.reproduce.data import by_size, nothing_in, published, subjects
 from misstep.experiments.reproduce.order import CORES, Order, limit_of
 from misstep.experiments.reproduce.result import Outcome, left_lines, write_outcome
 from misstep.experiments.reproduce.stages import Cell, Found, bind, by_task, run_stages, test_config
@@ -46,8 +46,9 @@ Results = Mapping[TrainingUnit, Mapping[str, Any]]
 def reproduce_training(order: Order) -> Outcome:
     """Trains in four ways, chooses by five criteria, and tests what was chosen; then all again with other seeds."""
     rows = published("training")["rows"]
-    order.out.mkdir(parents=True, exist_ok=True)
     folders = [row for row, about in rows.items() if _has_tasks(about, order)]
+    if not folders:
+        raise nothing_in(order.data, rows)
     each = CORES * order.seconds * _TRAINING_SHARE / max(1, len(folders))
     scale = training_scale(each)
     bind(order)
