@@ -1,7 +1,7 @@
 """`misstep verify`: every certificate of a record once more, without the core and without the policy."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -13,7 +13,10 @@ from misstep.cli.output import emit_json, say
 from misstep.explain.words import counted
 from misstep.reports.status import StatusLine
 
-# Notes that are shown: each record has one or more, and a campaign has hundreds of records.
+if TYPE_CHECKING:
+    from misstep.record.verified import Verified
+
+# Remarks that are shown: a campaign has hundreds of records.
 _SHOWN = 10
 
 
@@ -63,8 +66,18 @@ def verify(
             say(f"  {count} of them take the {word} at its word about its values")
     if not quiet and found.certificates:
         say("  that the policy decides so is its own word: `misstep replay` asks it again")
-    for note in () if quiet else found.notes[:_SHOWN]:
-        say(f"  {note}")
-    if not quiet and len(found.notes) > _SHOWN:
-        say(f"  ({counted(len(found.notes) - _SHOWN, 'more note')} of other records; --json shows all)")
+    if not quiet:
+        _say_notes(found)
     return ExitCode.NOTHING_FOUND if found.is_sound else ExitCode.BUGS_FOUND
+
+
+def _say_notes(found: "Verified") -> None:
+    """What is unusual must not drown in what every record has to say of itself."""
+    for text in found.questions if found.records == 1 else ():
+        say(f"  {text}")
+    for text in found.remarks[:_SHOWN]:
+        say(f"  {text}")
+    if len(found.remarks) > _SHOWN:
+        say(f"  ({counted(len(found.remarks) - _SHOWN, 'more note')} of other records; --json shows all)")
+    if found.records > 1 and found.questions:
+        say("  which task or model each record is about, with its SHA-256: see `notes` of --json")

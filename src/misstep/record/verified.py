@@ -19,6 +19,7 @@ Named: TypeAlias = tuple[str, str | None, Any]
 class Verified:
     """What the checker said of the certificates of a record."""
 
+    records: int = 1
     valid: int = 0
     by_search: int = 0
     """Valid ones whose verdict rests on the word of a search."""
@@ -30,8 +31,10 @@ class Verified:
 
     problems: list[str] = field(default_factory=list)
     """What is wrong with the record as a whole: its files contradict each other."""
-    notes: list[str] = field(default_factory=list)
-    """What a user should know: the question that was asked, a policy that is another one by now."""
+    questions: list[str] = field(default_factory=list)
+    """What the certificates are about: each of them may be true of another task, model or question only."""
+    remarks: list[str] = field(default_factory=list)
+    """What is unusual: a test without an end, a policy that is another one by now."""
 
     @property
     def is_sound(self) -> bool:
@@ -45,7 +48,8 @@ class Verified:
         self.words += other.words
         self.invalid += [{**entry, "certificate": prefix + entry["certificate"]} for entry in other.invalid]
         self.problems += [prefix + text for text in other.problems]
-        self.notes += [prefix + text for text in other.notes]
+        self.questions += [prefix + text for text in other.questions]
+        self.remarks += [prefix + text for text in other.remarks]
 
     def check(self, named: Iterable[Named], check: Callable[[Any], Checked], *, jobs: int = 1) -> list[Entry]:
         """Has the checker look at certificates, in so many processes. Returns those that were accepted."""
@@ -65,6 +69,11 @@ class Verified:
         self.valid += 1
         self.by_search += checked.rests_on_search
         self.words.update({word.split(":")[0] for word in checked.words})
+
+    @property
+    def notes(self) -> list[str]:
+        """All that a user should know."""
+        return [*self.questions, *self.remarks]
 
     @property
     def certificates(self) -> int:

@@ -41,7 +41,8 @@ def verify_all(
 
     `tell` hears how many of how many records are done.
     """
-    total, paths = Verified(), records_in(folder)
+    paths = records_in(folder)
+    total = Verified(records=len(paths))
     # Either records side by side or, where they are few, the certificates of each.
     across, inside = (jobs, 1) if len(paths) >= 2 * jobs else (1, jobs)
 
@@ -78,15 +79,13 @@ def verify_record(record: Record, *, jobs: int = 1) -> Verified:
     found.problems += _of_the_objective(record, entries)
     found.problems += _together(record, task, entries)
     found.problems += other_start(record)
-    found.notes += [_which_task(record), *unfinished(record), *changed_policy(record)]
+    digest = f"SHA-256 of the task: {record.environment().get('task_sha256')}"
+    if record.store.read(DOMAIN) is None:
+        found.remarks.append(f"{digest}; there is no PDDL to compare it with")
+    else:
+        found.questions.append(f"{digest}; what the translator makes of the PDDL")
+    found.remarks += [*unfinished(record), *changed_policy(record)]
     return found
-
-
-def _which_task(record: Record) -> str:
-    """What the certificates are about: each of them may be true of another task only."""
-    has_pddl = record.store.read(DOMAIN) is not None
-    made = "what the translator makes of the PDDL" if has_pddl else "there is no PDDL to compare it with"
-    return f"SHA-256 of the task: {record.environment().get('task_sha256')}; {made}"
 
 
 def _together(record: Record, task: Task, entries: list[Entry]) -> Iterator[str]:

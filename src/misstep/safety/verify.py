@@ -40,13 +40,13 @@ def verify_model_record(record: Record, *, jobs: int = 1) -> Verified:
             found.problems.append("the evidence answers another question than the one that was asked")
         found.problems += [evidence.damage] if evidence.damage else []
         found.problems += _of_the_options(evidence.question, record)
-        found.notes += _question(evidence.question, record)
+        found.questions += _question(evidence.question, record)
     try:
         found.problems += checked_log(record.store.lines(EVENTS), entries)
     except InputError as error:
         found.problems.append(str(error))
     found.problems += other_start(record)
-    found.notes += [*unfinished(record), *changed_policy(record)]
+    found.remarks += [*unfinished(record), *changed_policy(record)]
     return found
 
 
@@ -63,7 +63,7 @@ def _of_the_options(question: Mapping[str, Any], record: Record) -> Iterator[str
 
 
 def _question(question: Mapping[str, Any], record: Record) -> Iterator[str]:
-    """What the certificates are about, since each of them may be true of another question only."""
+    """As people read it."""
     radius = "any number of" if question["radius"] is None else f"at most {question['radius']}"
     yield f"unsafe: {json.dumps(question['unsafe'])}"
     yield f"goal: {json.dumps(question['goal'])}"
