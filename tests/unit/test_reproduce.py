@@ -22,7 +22,6 @@ from misstep.experiments.reproduce.order import CORES, FEWEST_STATES, Order, sca
 from misstep.experiments.reproduce.papers import PAPERS, reproduce
 from misstep.experiments.reproduce.result import left_lines
 from misstep.experiments.reproduce.stages import Cell, Found, bind, by_task, run_stages
-from misstep.experiments.reproduce.training import LONGEST
 from misstep.experiments.reproduce.training_units import TrainingUnit, training_scale
 from misstep.formats.sas import with_goal
 from misstep.judge import Verdict
@@ -167,8 +166,12 @@ def test_data_without_any_row_is_an_error(tmp_path: Path, name: str) -> None:
         reproduce(order(tmp_path / "out", name=name, data=tmp_path / "data"))
 
 
-def test_trainings_that_take_longest_are_rows_of_the_table() -> None:
-    assert set(LONGEST) < set(published("training")["rows"])
+def test_trainings_that_take_longest_begin_first() -> None:
+    rows = list(published("training")["rows"])
+    units = [TrainingUnit(row, 0, Path("domain.pddl"), (), (), ()) for row in rows]
+    ordered = [unit.row for unit in training.longest_first(units)]
+    assert tuple(ordered[: len(training.LONGEST)]) == training.LONGEST
+    assert ordered[len(training.LONGEST) :] == [row for row in rows if row not in training.LONGEST]
 
 
 # Tables.

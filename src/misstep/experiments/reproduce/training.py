@@ -1,7 +1,7 @@
 """`training`: Table 1 of Eisenhut et al. (2025), selecting policies by testing them, after and while training."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -87,15 +87,20 @@ def _train(
 ) -> list[str]:
     """Does one run in all domains; why it could not be done in some of them."""
     folder = order.out / TRAINED
-    first_long = sorted((unit for unit in units if unit.run == run), key=lambda unit: unit.row not in LONGEST)
     return run_pieces(
-        [(folder / unit.file, unit) for unit in first_long],
+        [(folder / unit.file, unit) for unit in longest_first(unit for unit in units if unit.run == run)],
         partial(run_training, scale=scale, out=folder, seed=order.seed),
         jobs=order.jobs,
         budget=budget,
         progress=lambda text: order.tell(f"training, run {run + 1} of {scale.runs} · {text}"),
         where=folder,
     )
+
+
+def longest_first(units: Iterable[TrainingUnit]) -> list[TrainingUnit]:
+    """Those that are known to take long in the order of these, then the others."""
+    known = {row: at for at, row in enumerate(LONGEST)}
+    return sorted(units, key=lambda unit: known.get(unit.row, len(known)))
 
 
 def _test(cells: list[Cell], order: Order, budget: Budget) -> list[Found]:
