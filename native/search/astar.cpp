@@ -116,7 +116,10 @@ class AStar : BestFirstSearch<AStarNode, TieBreak::kLastIn> {
         std::vector<StateId> inside;
         for (StateId id = 0; id < nodes_.registry().size(); ++id)
             if (is_inside(id)) inside.push_back(id);
-        if (inside.size() > options_.max_frontier) return;
+        if (inside.size() > options_.max_frontier) {
+            frontier.bound = 0;  // a bound without its states would look like a proof
+            return;
+        }
         std::vector<Cost> missing(nodes_.registry().size(), -1);
         for (StateId id : inside) {
             frontier.expanded.insert(frontier.expanded.end(), nodes_.state(id),

@@ -41,8 +41,8 @@ struct SearchOptions {
     std::optional<std::uint64_t> seed;
     // A* with an admissible heuristic ends with LimitHit::kBound as soon as no plan can cost less than this.
     Cost bound = kInfinity;
-    // Where given, A* says here why its lower bound holds; left empty where that takes more states than
-    // `max_frontier`.
+    // Where given, A* says here why its lower bound holds; left empty, with bound 0, where that takes more
+    // states than `max_frontier`.
     Frontier* frontier = nullptr;
     std::size_t max_frontier = 200'000;
 };

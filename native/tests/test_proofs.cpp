@@ -1,5 +1,6 @@
 // Abstractions, cuts, frontiers, invariants and lazy search on corridors with a key.
 #include "abstraction/abstraction.hpp"
+#include "heuristics/heuristic.hpp"
 #include "heuristics/relaxation_heuristics.hpp"
 #include "proofs/cuts.hpp"
 #include "proofs/invariant.hpp"
@@ -81,6 +82,21 @@ TEST(frontiers_are_covered_by_cuts) {
     frontier.leaves = space.initial;
     frontier.missing = {kBest + 1};
     CHECK(!library.cover(frontier, nullptr, is_known_used));
+}
+
+TEST(frontiers_that_are_too_large_say_nothing) {
+    Task task = corridor();
+    StateSpace space(task);
+    auto blind = make_heuristic(space, "blind");
+    Frontier whole, frontier;
+    SearchOptions options;
+    options.frontier = &whole;
+    astar(space, *blind, space.initial.data(), options);
+    CHECK(whole.bound == kBest && !whole.expanded.empty());
+    options.frontier = &frontier;
+    options.max_frontier = whole.expanded.size() / space.num_words() - 1;
+    CHECK(astar(space, *blind, space.initial.data(), options).cost == kBest);
+    CHECK(frontier.bound == 0 && frontier.expanded.empty() && frontier.leaves.empty());
 }
 
 TEST(invariants_show_dead_ends) {
