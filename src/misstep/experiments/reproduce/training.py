@@ -49,13 +49,13 @@ def reproduce_training(order: Order) -> Outcome:
     folders = [row for row, about in rows.items() if _has_tasks(about, order)]
     if not folders:
         raise nothing_in(order.data, rows)
-    each = CORES * order.seconds * _TRAINING_SHARE / max(1, len(folders))
+    each = CORES * order.seconds * _TRAINING_SHARE / len(folders)
     scale = training_scale(each)
     bind(order)
     (order.out / TRAINED).mkdir(exist_ok=True)
     bind_plan(order.out / TRAINED / _PLAN, asdict(scale))
     units = _units(rows, folders, order, scale)
-    each = CORES * order.seconds * (1 - _TRAINING_SHARE) / max(1, len(units) * len(COMPARED))
+    each = CORES * order.seconds * (1 - _TRAINING_SHARE) / (len(units) * len(COMPARED))
     tasks = max(1, min(_TEST_TASKS, int(each / _TEST_SECONDS)))
     budget, failed, outcome = order.budget(), list[str](), Outcome(order.out, [])
     for run in range(scale.runs):
