@@ -1,6 +1,7 @@
 """Training that chooses where to go on: phases, limits on branching, resuming, the drawing."""
 
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
@@ -93,6 +94,56 @@ def test_a_killed_tree_goes_on_to_the_same_models(tasks: list[misstep.Task], tmp
     for model in whole.models.iterdir():
         assert model.read_bytes() == (parts.models / model.name).read_bytes()
     assert (tmp_path / "parts" / "tree.svg").read_text() == (tmp_path / "whole" / "tree.svg").read_text()
+
+
+def test_a_start_up_phase_is_copied_to_the_same_models(tasks: list[misstep.Task], tmp_path: Path) -> None:
+    """Ways to choose differ only after it; a training that has other epochs, or is not there, gives nothing."""
+    first = TreeConfig(mode="line-pi-test", inits=2, start=2, main=3)
+    train_tree(tasks[:2], tasks[2:], QUICK, first, out=tmp_path / "first", exam=EXAM)
+    for mode in ("tree", "tree-pi-test"):
+        tree = TreeConfig(mode=mode, inits=2, start=2, main=3)
+        alone = train_tree(tasks[:2], tasks[2:], QUICK, tree, out=tmp_path / f"{mode}-alone", exam=EXAM)
+        made: list[Progress] = []
+        out = tmp_path / f"{mode}-like"
+        like = train_tree(
+            tasks[:2],
+            tasks[2:],
+            QUICK,
+            tree,
+            out=out,
+            exam=EXAM,
+            like=tmp_path / "first",
+            progress=made.append,
+        )
+        assert len(made) == tree.main
+        for name in ("log.jsonl", "pool.jsonl", "tree.svg", "final.asnet"):
+            assert (out / name).read_bytes() == (tmp_path / f"{mode}-alone" / name).read_bytes()
+        models = sorted(path.name for path in alone.models.iterdir())
+        assert models == sorted(path.name for path in like.models.iterdir())
+        assert all((alone.models / name).read_bytes() == (like.models / name).read_bytes() for name in models)
+    for other in ("first", "absent"):
+        made, tree = [], TreeConfig(mode="tree", inits=2, start=1, main=1)
+        out = tmp_path / f"from-{other}"
+        train_tree(
+            tasks[:2], tasks[2:], QUICK, tree, out=out, exam=EXAM, like=tmp_path / other, progress=made.append
+        )
+        assert len(made) == tree.inits * (tree.start + 1) + tree.main
+
+
+def test_a_copy_that_was_killed_goes_on(tasks: list[misstep.Task], tmp_path: Path) -> None:
+    """The log is copied last: with a part of it there are fewer models, and those are trained."""
+    first = TreeConfig(mode="line-pi-test", inits=2, start=2, main=2)
+    train_tree(tasks[:2], tasks[2:], QUICK, first, out=tmp_path / "first", exam=EXAM)
+    tree = TreeConfig(mode="tree", inits=2, start=2, main=2)
+    whole = train_tree(tasks[:2], tasks[2:], QUICK, tree, out=tmp_path / "whole", exam=EXAM)
+    half = tmp_path / "half"
+    shutil.copytree(tmp_path / "first", half)
+    shutil.copyfile(tmp_path / "whole" / "about.json", half / "about.json")
+    lines = (half / "log.jsonl").read_text().splitlines(keepends=True)
+    (half / "log.jsonl").write_text("".join(lines[:3]))
+    rest = train_tree(tasks[:2], tasks[2:], QUICK, tree, out=half, exam=EXAM, like=tmp_path / "first")
+    assert rest.final.read_bytes() == whole.final.read_bytes()
+    assert (half / "log.jsonl").read_bytes() == (tmp_path / "whole" / "log.jsonl").read_bytes()
 
 
 def test_refusals(tasks: list[misstep.Task], tmp_path: Path) -> None:

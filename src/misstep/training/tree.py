@@ -32,10 +32,10 @@ from misstep.training.examiner import ExamConfig, Examiner, digest_of
 from misstep.training.score import Exam
 from misstep.training.selection import AnswerBook, Candidate, Selection, open_book, rank
 from misstep.training.teacher_cache import TeacherCache, task_digest
+from misstep.training.tree_files import ABOUT, LOG, POOL, copy_start, model_file, node_file
 
 Mode: TypeAlias = Literal["line", "line-pi-test", "tree", "tree-pi-test"]
 MODES: tuple[Mode, ...] = get_args(Mode)
-LOG, POOL = "log.jsonl", "pool.jsonl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +113,7 @@ def train_tree(
     exam: ExamConfig | None = None,
     answers: Path | None = None,
     cache: Path | None = None,
+    like: Path | None = None,
     max_seconds: float | None = None,
     watch: Watch = nullcontext,
     progress: Callable[[Progress], None] = lambda _: None,
@@ -122,7 +123,8 @@ def train_tree(
 
     Writes `models/nNUMBER.asnet`, `log.jsonl`, `tree.svg` and `final.asnet`. Every model is tested on the
     validation tasks; these are never trained on. Pools and answers are kept in `answers`, by default `selection`
-    in `out`: trainings that share it, one after another, do not test equal models twice. `max_seconds` and
+    in `out`: trainings that share it, one after another, do not test equal models twice. `like` is the directory
+    of another training: where its start-up phase is the same, that is copied, to the same result. `max_seconds` and
     `watch`, which is around all work, end training earlier.
     """
     if not validation:
@@ -139,7 +141,7 @@ def train_tree(
             grower = _Grower(training, config, tree.effective, out, teachers, report, max_seconds, start)
         try:
             with watch():
-                grower.validate_on(validation, exam or ExamConfig(), answers or out / "selection")
+                grower.validate_on(validation, exam or ExamConfig(), answers or out / "selection", like)
             return grower.grow(progress, watch)
         finally:
             grower.close()
@@ -180,8 +182,10 @@ class _Grower:
     def _first_model(self, init: int) -> Any:
         return configured_model(self.view, self.config, seed=self.config.seed + init, number=init)
 
-    def validate_on(self, validation: Sequence[Task], exam: ExamConfig, folder: Path) -> None:
-        """Makes the pools, and reads what an earlier session left."""
+    def validate_on(
+        self, validation: Sequence[Task], exam: ExamConfig, folder: Path, like: Path | None
+    ) -> None:
+        """Makes the pools, and reads what an earlier session left, or the start-up phase of another training."""
         self.examiner = Examiner(exam, folder)
         for number, task in enumerate(validation):
             name = "task" if task.problem is None else Path(task.problem.source.name).name
@@ -193,6 +197,8 @@ class _Grower:
             "pools": self.examiner.pool_names,
         }
         self.book = open_book(self.examiner)
+        if like is not None and not self.store.lines(LOG):
+            copy_start(like, self.out, about, count=self.tree.inits * (self.tree.start + 1))
         self._restore(about)
 
     def close(self) -> None:
@@ -279,7 +285,7 @@ class _Grower:
 
     def _write(self, node: Node) -> None:
         """Model, state, answers, pool, and the log's line at last: without it nothing of this counts."""
-        path = self.out / "models" / f"{node.name}.asnet"
+        path = model_file(self.out, node.name)
         parameters = np.stack(node.recent).mean(axis=0, dtype=np.float64).astype(np.float32)
         draft = path.with_name(f".{path.name}.new")
         arrays = {name: getattr(node.state, name) for name in ("parameters", "means", "squares")}
@@ -288,7 +294,7 @@ class _Grower:
         try:
             write_asnet(draft, with_parameters(self.model, self.data.trainer, parameters))
             draft.replace(path)
-            replace_safely(self.out / "nodes" / f"{node.name}.safetensors", arrays, metadata)
+            replace_safely(node_file(self.out, node.name), arrays, metadata)
         except OSError as error:
             raise InputError(
                 f"{path}: the model cannot be written: {error.strerror}; make room and give the same "
@@ -327,8 +333,8 @@ class _Grower:
 
     def _restore(self, about: dict[str, Any]) -> None:
         lines = self.store.lines(LOG)
-        known = self.store.read("about.json")
-        with reading(self.out / "about.json"):
+        known = self.store.read(ABOUT)
+        with reading(self.out / ABOUT):
             is_other = known is not None and json.loads(known) != about
         if is_other:
             raise InputError(
@@ -337,7 +343,7 @@ class _Grower:
         if known is None:
             if lines:
                 raise InputError(f"{self.out}: holds another kind of training; choose another --out")
-            write_whole(self.out / "about.json", json.dumps(about))
+            write_whole(self.out / ABOUT, json.dumps(about))
         pool = self.store.lines(POOL)
         with reading(self.out / LOG):
             kept = int(lines[-1]["pool"]) if lines else 0
@@ -357,7 +363,7 @@ class _Grower:
                     self.nodes[line["parent"]].expanded += 1
 
     def _read(self, number: int, line: dict[str, Any]) -> Node:
-        path = self.out / "nodes" / f"{line['model']}.safetensors"
+        path = node_file(self.out, line["model"])
         arrays, metadata = read_safetensors(path)
         try:
             state = TrainerState(
@@ -370,7 +376,7 @@ class _Grower:
             recent = [arrays[f"recent.{age}"] for age in range(len(arrays) - 3)]
         except (KeyError, ValueError) as error:
             raise InputError(f"{path}: is damaged ({error}); choose another --out") from None
-        exams = self._examine(self.out / "models" / f"{line['model']}.asnet")
+        exams = self._examine(model_file(self.out, line["model"]))
         return Node(
             number,
             line["parent"],
@@ -386,7 +392,7 @@ class _Grower:
     def _rank(self) -> Selection:
         candidates = [
             Candidate(
-                f"asnet:{self.out / 'models' / node.name}.asnet",
+                f"asnet:{model_file(self.out, node.name)}",
                 node.name,
                 loss=node.loss,
                 success_rate=node.success_rate,
@@ -422,7 +428,7 @@ class _Grower:
         final = self.out / "final.asnet"
         draft = self.out / ".final.asnet.new"
         try:
-            draft.write_bytes((self.out / "models" / f"{best.name}.asnet").read_bytes())
+            draft.write_bytes(model_file(self.out, best.name).read_bytes())
             draft.replace(final)
         except OSError as error:
             raise InputError(f"{final}: cannot be written: {error.strerror}; make room, try again") from None

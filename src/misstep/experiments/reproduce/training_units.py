@@ -19,6 +19,8 @@ from misstep.training.tree import MODES, Mode, TreeConfig, TreeResult, train_tre
 MAX_STEPS = 1000
 OFFLINE = "offline"
 """The training whose models the criteria choose among: mode `line` with more epochs than online."""
+FIRST_CHOICE: Mode = "line-pi-test"
+"""The first way that chooses; the others that do begin with the same models, and copy them."""
 TEACHER = "greedy"
 """The paper does not name its planner. Plans of A* differ from state to state among many that are equally short, and
 what is learned from them holds for far fewer larger tasks than the paper's policies (docs/reproduce-training.md)."""
@@ -193,6 +195,7 @@ class _Domain:
                 exam=ExamConfig(pool=scale.pool, seed=self.seed),
                 answers=self.folder / "selection",
                 cache=self.folder / "teachers.sqlite",
+                like=self.folder / FIRST_CHOICE,
                 max_seconds=round(scale.seconds * tree.epochs / scale.epochs, 1),
             )
         except LimitReached:

@@ -1,0 +1,55 @@
+"""The files of a tree of models, and how a training takes over the start-up phase of another one."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from misstep.record.store import DirectoryStore
+from misstep.support.plain import reading
+
+ABOUT, LOG, POOL = "about.json", "log.jsonl", "pool.jsonl"
+
+
+def model_file(out: Path, name: str) -> Path:
+    """A model as a policy."""
+    return out / "models" / f"{name}.asnet"
+
+
+def node_file(out: Path, name: str) -> Path:
+    """All that training goes on from."""
+    return out / "nodes" / f"{name}.safetensors"
+
+
+def copy_start(source: Path, target: Path, about: Mapping[str, Any], *, count: int) -> None:
+    """Copies the first `count` models of a training where they are those that the training `about` begins with.
+
+    Until something is chosen, models depend on the options, the tasks, and how many of them there are; never on the
+    mode. The log is written last, so a copy that was killed leaves a training with fewer models, which goes on.
+    """
+    other, mine = DirectoryStore(source), DirectoryStore(target)
+    try:
+        known = other.read(ABOUT)
+        lines = other.lines(LOG)[:count]
+        with reading(source / ABOUT):
+            if known is None or len(lines) < count or _start(json.loads(known)) != _start(about):
+                return
+        for line in lines:
+            for file in (model_file, node_file):
+                shutil.copyfile(file(source, line["model"]), file(target, line["model"]))
+        mine.write(ABOUT, json.dumps(about))
+        mine.cut(POOL, 0)
+        for entry in other.lines(POOL)[: lines[-1]["pool"]]:
+            mine.append(POOL, entry)
+        for line in lines:
+            mine.append(LOG, line)
+    finally:
+        mine.close()
+        other.close()
+
+
+def _start(about: Mapping[str, Any]) -> dict[str, Any]:
+    """What the start-up phase depends on. How long the main phase is stands in the number of epochs, too."""
+    tree = {name: about["tree"][name] for name in ("inits", "start")}
+    return {**about, "tree": tree}
