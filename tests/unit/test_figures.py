@@ -62,3 +62,19 @@ def test_nothing_to_show_is_a_figure_all_the_same() -> None:
         scatter("t", "x", {}),
     ):
         assert ElementTree.fromstring(figure).tag == f"{_SVG}svg"
+
+
+def test_dots_and_crosses_stand_where_their_times_are() -> None:
+    """With times from 1 to 100 the axes go from 0.5 to 200; what was not proved is a cross."""
+    figure = scatter("t", "x", {"s": [(1.0, 100.0, True), (100.0, 1.0, False)]})
+    dots, crosses = (each.get("d", "") for each in ElementTree.fromstring(figure).iter(f"{_SVG}path"))
+    x = Axis(0.5, 200.0, LEFT, WIDTH - RIGHT, logarithmic=True)
+    y = Axis(0.5, 200.0, HEIGHT - BOTTOM, TOP, logarithmic=True)
+    assert dots == f"M{round(x(1.0))} {round(y(100.0))}h0"
+    assert crosses.startswith(f"M{round(x(100.0))} {round(y(1.0))}m")
+
+
+def test_however_many_points_a_scatter_plot_has_at_most_one_dot_a_pixel() -> None:
+    points = [(1.0 + k % 7, 1.0 + k % 5, True) for k in range(50_000)]
+    [dots] = ElementTree.fromstring(scatter("t", "x", {"s": points})).iter(f"{_SVG}path")
+    assert dots.get("d", "").count("M") == 35
