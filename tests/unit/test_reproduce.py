@@ -144,6 +144,31 @@ def test_more_time_means_more_training() -> None:
     assert training_scale(600).line().effective.start >= 20, "as many as `early` wants in a row"
     assert large.tree("tree").epochs == large.tree("line").effective.epochs == 40
     assert (large.tree("tree").inits, large.tree("tree").start, large.tree("tree").main) == (4, 5, 20)
+    # All but `line` share a start-up phase of four models with five epochs each: 24 files, copied twice.
+    assert large.online_models == 4 * 44 - 2 * 24
+
+
+def test_half_an_hour_has_whole_start_up_phases() -> None:
+    half = training_scale(270)
+    assert half.line().effective.start >= 20, "as many as `early` wants in a row"
+    assert half.tree("tree").start == 5, "five epochs before anything is chosen"
+
+
+def test_one_task_of_every_domain_is_tested_before_the_second_of_any(tmp_path: Path) -> None:
+    problems = tuple(Path(f"p{number}.pddl") for number in range(6))
+    solved = dict.fromkeys(training.COMPARED, [True] * 6)
+    chosen = dict.fromkeys(training.COMPARED, "n0001.asnet")
+    results = {
+        TrainingUnit(row, 0, Path("domain.pddl"), (), (), problems): {
+            "modes": {"offline": {"solved": solved, "chosen": chosen}}
+        }
+        for row in ("Ferry", "Spanner")
+    }
+    stages = training.test_stages(results, order(tmp_path, name="training"), training_scale(270), 3, 10.0)
+    found = [[(cell.row, cell.task) for cell in stage([])] for stage in stages]
+    assert [len(each) for each in found] == [2 * len(training.COMPARED)] * 3
+    assert all({row for row, _ in each} == {"Ferry", "Spanner"} for each in found)
+    assert len({task for each in found for _, task in each}) == 3
 
 
 @pytest.mark.parametrize("name", sorted(PAPERS))

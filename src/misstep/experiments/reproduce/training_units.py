@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +30,17 @@ _MOST_ONLINE = 40
 _MOST_OFFLINE = 240
 _MOST_RUNS = 4
 _LINE_EPOCHS = 30
+# Of each way online for every initialisation; with less time there are fewer of these.
+_TREE_EPOCHS = 10
 # The experiment is repeated rather than made longer once it has so many models: online all, and half of those offline.
 _RUN_MODELS = 300
 # What a model costs in the average domain, in processor seconds: an epoch of 700 minibatches, and its exam.
-_MODEL_SECONDS = 2.0
-# The share of the time for loading, the examiner's plans, and running models on the test tasks.
-_OVERHEAD = 0.25
+_MODEL_SECONDS = 2.7
+# What a run costs besides, or a quarter of it where the time is short and so are tasks and pools: loading, the
+# examiner's plans, and running models on the test tasks.
+_RUN_SECONDS = 60
 # A heavy domain may take so many times as long as the average one before its trainings are cut short.
-_PATIENCE = 3
+_PATIENCE = 2.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,7 @@ class TrainingScale:
 
     def tree(self, mode: Mode) -> TreeConfig:
         """The parameters of Algorithm 2 online; at most half of the epochs are the start-up phase."""
-        inits = _INITS if self.online >= 2 * _INITS else 1
+        inits = max(1, min(_INITS, self.online // _TREE_EPOCHS))
         start = max(1, min(_START, self.online // (2 * inits)))
         return TreeConfig(mode=mode, inits=inits, start=start, main=max(0, self.online - inits * start))
 
@@ -75,6 +78,15 @@ class TrainingScale:
     def epochs(self) -> int:
         """Of all trainings together."""
         return self.offline + len(MODES) * self.online
+
+    @property
+    def online_models(self) -> int:
+        """Of all ways to train online, without those that are copied from the first one that chooses."""
+        trees = [self.tree(mode) for mode in MODES]
+        copied = sum(
+            tree.inits * (tree.start + 1) for tree in trees if tree.mode not in ("line", FIRST_CHOICE)
+        )
+        return sum(tree.inits + tree.epochs for tree in trees) - copied
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,25 +114,27 @@ class TrainingUnit:
 def training_scale(seconds: float) -> TrainingScale:
     """What is possible with so many processor seconds for one domain.
 
-    A third of the models of a run come from the offline training until each way online has its 40 epochs, then all
-    the rest.
+    A sixth of the models of a run come from each way online until these have their 40 epochs, all others offline.
     """
-    models = int(seconds * (1 - _OVERHEAD) / _MODEL_SECONDS)
-    runs = max(1, min(_MOST_RUNS, models // _RUN_MODELS))
-    models, seconds = models // runs, seconds / runs
-    online = max(2, min(_MOST_ONLINE, models // 6 - _INITS))
-    offline = max(4, min(_MOST_OFFLINE, models - len(MODES) * (online + _INITS) - _INITS))
+    runs = max(1, min(_MOST_RUNS, _models_in(seconds) // _RUN_MODELS))
+    seconds /= runs
+    models = _models_in(seconds)
     tasks = max(2, int(seconds / 4))
-    return TrainingScale(
+    scale = TrainingScale(
         runs=runs,
-        offline=offline,
-        online=online,
+        offline=0,
+        online=max(2, min(_MOST_ONLINE, models // 6)),
         training=min(20, tasks),
         validation=min(40, tasks),
         tests=min(30, tasks),
         pool=max(5, min(50, int(seconds / 6))),
-        seconds=round(max(4.0, _PATIENCE * (1 - _OVERHEAD) * seconds), 1),
+        seconds=round(max(4.0, _PATIENCE * seconds), 1),
     )
+    return replace(scale, offline=max(4, min(_MOST_OFFLINE, models - scale.online_models - _INITS)))
+
+
+def _models_in(seconds: float) -> int:
+    return int((seconds - min(_RUN_SECONDS, seconds / 4)) / _MODEL_SECONDS)
 
 
 def run_training(unit: TrainingUnit, scale: TrainingScale, out: Path, seed: int) -> str | None:
