@@ -59,9 +59,9 @@ def _figure3(rows: Iterable[Row]) -> dict[str, str]:
 
 def _figure4(rows: Iterable[Row]) -> dict[str, str]:
     groups, figures = _grouped(rows, "run"), dict[str, str]()
-    for file, others in (
-        ("figure4_exact.svg", ("∞-lrtdp", "∞-lao", "∞-level")),
-        ("figure4_radius.svg", ("1-tarjan", "2-tarjan")),
+    for file, radii, others in (
+        ("figure4_exact.svg", "unlimited radius", ("∞-lrtdp", "∞-lao", "∞-level")),
+        ("figure4_radius.svg", "finite radii", ("1-tarjan", "2-tarjan")),
     ):
         points = {
             n: [
@@ -70,7 +70,8 @@ def _figure4(rows: Iterable[Row]) -> dict[str, str]:
             ]
             for n in others
         }
-        figures[file] = scatter("Fault analysis: time of a whole run", "seconds of ∞-tarjan", points)
+        title = f"Fault analysis: time of a whole run, {radii}"
+        figures[file] = scatter(title, "seconds of ∞-tarjan", points)
     return figures
 
 
