@@ -182,8 +182,10 @@ def _limits(found: Finished) -> list[str]:
 def random_lines(found: Finished) -> list[str]:
     """How likely it is to have missed that the policy is random now and then, where that is worth a line."""
     recheck = found.extra["recheck"]
-    if recheck["missed"] <= _LIKELY_NOTICED:
+    if recheck["missed"] <= _LIKELY_NOTICED or found.tested == 0:
         return []
+    if recheck["compared"] == 0:
+        return ["random?   no answer was asked for twice: were the policy random, it would go unnoticed"]
     return [
         f"random?   {counted(recheck['compared'], 'answer')} asked for twice: were {recheck['share']:.0%} of "
         f"them random, it would go unnoticed with probability {recheck['missed']:.0%}"
