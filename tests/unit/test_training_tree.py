@@ -146,6 +146,17 @@ def test_a_copy_that_was_killed_goes_on(tasks: list[misstep.Task], tmp_path: Pat
     assert (half / "log.jsonl").read_bytes() == (tmp_path / "whole" / "log.jsonl").read_bytes()
 
 
+def test_models_that_cannot_be_copied_are_named(tasks: list[misstep.Task], tmp_path: Path) -> None:
+    first = TreeConfig(mode="line-pi-test", inits=1, start=1, main=1)
+    train_tree(tasks[:2], tasks[2:], QUICK, first, out=tmp_path / "first", exam=EXAM)
+    (tmp_path / "first" / "models" / "n0001.asnet").unlink()
+    tree = TreeConfig(mode="tree", inits=1, start=1, main=1)
+    with pytest.raises(InputError, match=r"models cannot be copied from .*first: No such file"):
+        train_tree(
+            tasks[:2], tasks[2:], QUICK, tree, out=tmp_path / "out", exam=EXAM, like=tmp_path / "first"
+        )
+
+
 def test_refusals(tasks: list[misstep.Task], tmp_path: Path) -> None:
     with pytest.raises(InputError, match="needs validation tasks"):
         train_tree(tasks[:1], (), QUICK, TreeConfig(), out=tmp_path)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from misstep.errors import InputError
 from misstep.record.store import DirectoryStore
 from misstep.support.plain import reading
 
@@ -35,15 +36,22 @@ def copy_start(source: Path, target: Path, about: Mapping[str, Any], *, count: i
         with reading(source / ABOUT):
             if known is None or len(lines) < count or _start(json.loads(known)) != _start(about):
                 return
-        for line in lines:
+        with reading(source / LOG):
+            names, pool = [line["model"] for line in lines], int(lines[-1]["pool"])
+        for name in names:
             for file in (model_file, node_file):
-                shutil.copyfile(file(source, line["model"]), file(target, line["model"]))
+                shutil.copyfile(file(source, name), file(target, name))
         mine.write(ABOUT, json.dumps(about))
         mine.cut(POOL, 0)
-        for entry in other.lines(POOL)[: lines[-1]["pool"]]:
+        for entry in other.lines(POOL)[:pool]:
             mine.append(POOL, entry)
         for line in lines:
             mine.append(LOG, line)
+    except OSError as error:
+        raise InputError(
+            f"{target}: models cannot be copied from {source}: {error.strerror}; make room and give the same command "
+            "again to go on"
+        ) from None
     finally:
         mine.close()
         other.close()
