@@ -63,6 +63,11 @@ class TreeConfig:
         return self.inits * self.start + self.main
 
     @property
+    def start_models(self) -> int:
+        """Models of the start-up phase, the random ones that it begins with included; they come first."""
+        return self.inits * (self.start + 1)
+
+    @property
     def effective(self) -> "TreeConfig":
         """`line` spends everything in the start-up phase; `line-pi-test` trains a model on only once."""
         if self.mode == "line":
@@ -197,9 +202,7 @@ class _Grower:
             "pools": self.examiner.pool_names,
         }
         self.book = open_book(self.examiner)
-        if like is not None and not self.store.lines(LOG):
-            copy_start(like, self.out, about, count=self.tree.inits * (self.tree.start + 1))
-        self._restore(about)
+        self._restore(about, like)
 
     def close(self) -> None:
         """Closes the files."""
@@ -241,9 +244,9 @@ class _Grower:
         """The model to be trained on; a number stands for a random initialisation, None for the end."""
         tree, count = self.tree, len(self.nodes)
         per_init = tree.start + 1
-        if count < tree.inits * per_init:
+        if count < tree.start_models:
             return count // per_init if count % per_init == 0 else self.nodes[-1]
-        at = count - tree.inits * per_init
+        at = count - tree.start_models
         if at >= tree.main:
             return None
         open_nodes = [node for node in self.nodes if node.expanded < tree.branches]
@@ -331,7 +334,7 @@ class _Grower:
             exams.append(exam)
         return exams
 
-    def _restore(self, about: dict[str, Any]) -> None:
+    def _restore(self, about: dict[str, Any], like: Path | None) -> None:
         lines = self.store.lines(LOG)
         known = self.store.read(ABOUT)
         with reading(self.out / ABOUT):
@@ -344,6 +347,9 @@ class _Grower:
             if lines:
                 raise InputError(f"{self.out}: holds another kind of training; choose another --out")
             write_whole(self.out / ABOUT, json.dumps(about))
+        if like is not None and not lines:
+            copy_start(like, self.store, about, count=self.tree.start_models)
+            lines = self.store.lines(LOG)
         pool = self.store.lines(POOL)
         with reading(self.out / LOG):
             kept = int(lines[-1]["pool"]) if lines else 0

@@ -23,13 +23,13 @@ def node_file(out: Path, name: str) -> Path:
     return out / "nodes" / f"{name}.safetensors"
 
 
-def copy_start(source: Path, target: Path, about: Mapping[str, Any], *, count: int) -> None:
+def copy_start(source: Path, target: DirectoryStore, about: Mapping[str, Any], *, count: int) -> None:
     """Copies the first `count` models of a training where they are those that the training `about` begins with.
 
     Until something is chosen, models depend on the options, the tasks, and how many of them there are; never on the
     mode. The log is written last, so a copy that was killed leaves a training with fewer models, which goes on.
     """
-    other, mine = DirectoryStore(source), DirectoryStore(target)
+    other = DirectoryStore(source)
     try:
         known = other.read(ABOUT)
         lines = other.lines(LOG)[:count]
@@ -40,20 +40,18 @@ def copy_start(source: Path, target: Path, about: Mapping[str, Any], *, count: i
             names, pool = [line["model"] for line in lines], int(lines[-1]["pool"])
         for name in names:
             for file in (model_file, node_file):
-                shutil.copyfile(file(source, name), file(target, name))
-        mine.write(ABOUT, json.dumps(about))
-        mine.cut(POOL, 0)
+                shutil.copyfile(file(source, name), file(target.path, name))
+        target.cut(POOL, 0)
         for entry in other.lines(POOL)[:pool]:
-            mine.append(POOL, entry)
+            target.append(POOL, entry)
         for line in lines:
-            mine.append(LOG, line)
+            target.append(LOG, line)
     except OSError as error:
         raise InputError(
-            f"{target}: models cannot be copied from {source}: {error.strerror}; make room and give the same command "
-            "again to go on"
+            f"{target.path}: models cannot be copied from {source}: {error.strerror}; make room and give the "
+            "same command again to go on"
         ) from None
     finally:
-        mine.close()
         other.close()
 
 

@@ -83,9 +83,7 @@ class TrainingScale:
     def online_models(self) -> int:
         """Of all ways to train online, without those that are copied from the first one that chooses."""
         trees = [self.tree(mode) for mode in MODES]
-        copied = sum(
-            tree.inits * (tree.start + 1) for tree in trees if tree.mode not in ("line", FIRST_CHOICE)
-        )
+        copied = sum(tree.start_models for tree in trees if tree.mode not in ("line", FIRST_CHOICE))
         return sum(tree.inits + tree.epochs for tree in trees) - copied
 
 
@@ -230,7 +228,7 @@ def _result(done: TreeResult, files: dict[str, str], solved: dict[str, list[bool
 
 def _is_of_start(node: str, tree: TreeConfig) -> bool:
     """Models are numbered as they were made; the start-up phase comes first."""
-    return int(node[1:]) < tree.inits * (tree.start + 1)
+    return int(node[1:]) < tree.start_models
 
 
 def best_on(models: Iterable[str], tests: Sequence[Task]) -> tuple[str, list[bool]]:
