@@ -19,6 +19,7 @@ from misstep.experiments.reproduce.order import CORES, FEWEST_STATES, Order, sca
 from misstep.experiments.reproduce.papers import PAPERS, reproduce
 from misstep.experiments.reproduce.result import left_lines
 from misstep.experiments.reproduce.stages import Cell, Found, bind, by_task, run_stages
+from misstep.experiments.safety_units import Plan
 from misstep.formats.sas import with_goal
 from misstep.judge import Verdict
 from misstep.record.record import Record
@@ -363,6 +364,16 @@ def test_safety_without_any_time_has_a_table_all_the_same(
     assert not outcome.is_whole
     assert outcome.as_json()["limits_hit"] == ["seconds"]
     assert "**unfinished**" in (tmp_path / "table.md").read_text()
+
+
+def test_safety_gives_decisions_more_room_once_there_is_ample_time(tmp_path: Path) -> None:
+    half_hour, two_hours = (
+        safety.plan_of(order(tmp_path, name="safety", seconds=seconds)) for seconds in (1800.0, 7200.0)
+    )
+    assert half_hour.max_expansions == Plan.max_expansions
+    assert two_hours.states == 1000  # the paper's
+    assert two_hours.max_expansions == 3 * half_hour.max_expansions
+    assert two_hours.max_seconds > 3 * half_hour.max_seconds
 
 
 def test_one_job_may_take_twice_as_long(tmp_path: Path) -> None:
