@@ -4,7 +4,10 @@ import time
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from misstep.budget import Budget
+from misstep.experiments import pieces as module
 from misstep.experiments.pieces import run_pieces
 
 
@@ -29,3 +32,22 @@ def test_nobody_waits_for_pieces_when_the_time_is_up(tmp_path: Path) -> None:
     later = [(tmp_path / "0.25", 0.25), *pieces[:1]]
     assert run_pieces(later, work, jobs=1, where=tmp_path, budget=Budget(seconds=600)) == []
     assert (tmp_path / "0.25").is_file()
+
+
+def test_who_waits_for_long_pieces_hears_how_far_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_LOOK_SECONDS", 0.01)
+    parts, heard = iter(range(10_000)), list[str]()
+    assert not run_pieces(
+        [(tmp_path / "1.0", 1.0)],
+        partial(wait_and_write, out=tmp_path),
+        jobs=1,
+        where=tmp_path,
+        budget=Budget(seconds=600),
+        progress=heard.append,
+        under_way=lambda: f"{next(parts)} parts",
+    )
+    assert heard[:2] == [f"0 of 1 pieces of work are done · {count} parts" for count in range(2)]
+    assert len(heard) > 10, "asked again and again while the only piece takes its second"
+    assert heard[-1] == f"1 of 1 pieces of work are done · {len(heard) - 1} parts"

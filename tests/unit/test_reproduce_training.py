@@ -20,6 +20,7 @@ def test_more_time_means_more_training() -> None:
     assert (large.tree("tree").inits, large.tree("tree").start, large.tree("tree").main) == (4, 5, 20)
     # All but `line` share a start-up phase of four models with five epochs each: 24 files, copied twice.
     assert large.online_models == 4 * 44 - 2 * 24
+    assert large.models == 4 + 240 + 4 * 44, "what is copied counts, too"
 
 
 def test_half_an_hour_has_whole_start_up_phases() -> None:

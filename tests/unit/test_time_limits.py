@@ -24,6 +24,7 @@ from misstep.training.retraining import RetrainConfig, retrain
 from misstep.training.selection import AnswerBook, Candidate, select
 from tests.integration.cli import misstep
 
+_SELECT = ("select", "domain.pddl", "large.pddl", "--policies", "models", "--pool", "100000")
 _RETRAIN = ("safety", "retrain", "way.jani", "--policy", "zoo:two_way_line")
 
 
@@ -110,7 +111,7 @@ def test_commands_end_with_json(arguments: tuple[str, ...], files: Path, tmp_pat
         (60, ("train", "asnet", "domain.pddl", "large.pddl", "--max-states", "1000000000", "--out", "{}")),
         (60, ("train", "mlp", "way.jani", "--hidden", "20000", "20000", "--out", "{}.jani2nnet")),
         (1, ("scale", "--generator", "ferry", "--policy", "zoo:ferry")),
-        (1, ("select", "domain.pddl", "large.pddl", "--policies", "models", "--pool", "100000", "--out", "{}")),
+        (1, (*_SELECT, "--out", "{}")),
         (1, ("retrain", "domain.pddl", "problem.pddl", "--policy", "zoo:ferry", "--out", "{}")),
         (1, (*_RETRAIN, "--exam-runs", "100000000", "--out", "{}.jani2nnet")),
     ],

@@ -16,6 +16,7 @@ from misstep.training.drawing import TreeNode, draw_tree
 from misstep.training.examiner import ExamConfig
 from misstep.training.selection import find_candidates
 from misstep.training.tree import MODES, Mode, TreeConfig, train_tree
+from misstep.training.tree_files import models_in
 
 FERRY = Path(__file__).parents[1] / "tasks" / "ferry"
 QUICK = AsnetConfig(hidden=8, batches=25, average=2, max_states=0, max_new_states=10)
@@ -49,7 +50,7 @@ def test_phases_and_branching(tasks: list[misstep.Task], tmp_path: Path, mode: M
     assert max(used.values()) <= (1 if mode == "line-pi-test" else 3)
     if mode == "line-pi-test":
         assert all(parent in (2, 5) or parent > 5 for parent in found[6:] if parent is not None)
-    assert len(find_candidates(tmp_path)) == len(found)
+    assert len(find_candidates(tmp_path)) == models_in(tmp_path) == len(found)
     assert (tmp_path / "final.asnet").read_bytes() in {
         path.read_bytes() for path in (tmp_path / "models").glob("n*.asnet")
     }

@@ -3,7 +3,7 @@
 import json
 import multiprocessing
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,6 +14,8 @@ from misstep.record.store import write_whole
 
 Tell = Callable[[str], None]
 Piece = TypeVar("Piece")
+# How often somebody looks at what is under way.
+_LOOK_SECONDS = 5.0
 
 
 def bind_plan(file: Path, about: Mapping[str, Any]) -> None:
@@ -36,23 +38,32 @@ def run_pieces(
     budget: Budget | None = None,
     tell: Tell = lambda text: None,
     progress: Tell = lambda text: None,
+    under_way: Callable[[], str] | None = None,
 ) -> list[str]:
     """Does the pieces whose files are not there yet; the reasons of those that could not be done.
 
-    `tell` hears what was done before, `progress` that it begins and of every piece. `work` runs in processes of its
-    own where there are several jobs or the time is limited, so it has to pickle. When the time is up, nobody waits for
-    what is under way, and the rest is left for the next call.
+    `tell` hears what was done before, `progress` that it begins and of every piece. Where pieces take long, `under_way`
+    says how far all of them together are; it is asked every few seconds and added to the progress. `work` runs in
+    processes of its own where there are several jobs or the time is limited, so it has to pickle. When the time is up,
+    nobody waits for what is under way, and the rest is left for the next call.
     """
     left = [piece for file, piece in pieces if not file.is_file()]
     before = len(pieces) - len(left)
     if before:
         tell(f"{before} of {len(pieces)} pieces of work are done already")
     failed: list[str] = []
+    count = before
+
+    def show() -> None:
+        words = f"{count} of {len(pieces)} pieces of work are done"
+        progress(words if under_way is None else f"{words} · {under_way()}")
+
     if left:  # the first may take long
-        progress(f"{before} of {len(pieces)} pieces of work are done")
-    for count, reason in enumerate(_reasons(left, work, jobs, where, budget), start=before + 1):
+        show()
+    for reason in _reasons(left, work, jobs, where, budget, look=show):
         failed += [] if reason is None else [reason]
-        progress(f"{count} of {len(pieces)} pieces of work are done")
+        count += 1
+        show()
     return failed
 
 
@@ -62,8 +73,9 @@ def _reasons(
     jobs: int,
     where: Path,
     budget: Budget | None,
+    look: Callable[[], None],
 ) -> Iterator[str | None]:
-    """Of every piece, in the order in which they end, why it could not be done."""
+    """Of every piece, in the order in which they end, why it could not be done; while it waits, it looks."""
     seconds = None if budget is None else budget.seconds_left
     if seconds is None and (jobs == 1 or len(left) < 2):
         yield from map(work, left)
@@ -73,10 +85,19 @@ def _reasons(
     # Fresh processes: a fork of one that has threads may hang.
     with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
         try:
-            for done in as_completed([pool.submit(work, piece) for piece in left], timeout=seconds):
-                yield done.result()
-        except TimeoutError:
-            _end(pool)
+            waiting: set[Future[str | None]] = {pool.submit(work, piece) for piece in left}
+            while waiting:
+                seconds = None if budget is None else budget.seconds_left
+                patience = _LOOK_SECONDS if seconds is None else min(_LOOK_SECONDS, max(0.0, seconds))
+                done, waiting = wait(waiting, timeout=patience, return_when=FIRST_COMPLETED)
+                for piece in done:
+                    yield piece.result()
+                if done:
+                    continue
+                if seconds is not None and seconds <= patience:
+                    _end(pool)
+                    return
+                look()
         except BrokenProcessPool:
             pool.shutdown(cancel_futures=True)
             raise InputError(

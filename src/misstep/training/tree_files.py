@@ -18,6 +18,11 @@ def model_file(out: Path, name: str) -> Path:
     return out / "models" / f"{name}.asnet"
 
 
+def models_in(out: Path) -> int:
+    """How many models a training has made so far."""
+    return len(list(model_file(out, "any").parent.glob("*.asnet")))
+
+
 def node_file(out: Path, name: str) -> Path:
     """All that training goes on from."""
     return out / "nodes" / f"{name}.safetensors"

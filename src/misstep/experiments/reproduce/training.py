@@ -20,6 +20,7 @@ from misstep.experiments.reproduce.training_units import (
     TEACHER,
     TrainingScale,
     TrainingUnit,
+    models_made,
     run_training,
     training_scale,
 )
@@ -86,13 +87,19 @@ def _train(
     units: Sequence[TrainingUnit], run: int, order: Order, scale: TrainingScale, budget: Budget
 ) -> list[str]:
     """Does one run in all domains; why it could not be done in some of them."""
-    folder = order.out / TRAINED
+    folder, mine = order.out / TRAINED, longest_first(unit for unit in units if unit.run == run)
+
+    def under_way() -> str:
+        made = sum(models_made(folder / unit.name) for unit in mine)
+        return f"{made:,} of at most {len(mine) * scale.models:,} models"
+
     return run_pieces(
-        [(folder / unit.file, unit) for unit in longest_first(unit for unit in units if unit.run == run)],
+        [(folder / unit.file, unit) for unit in mine],
         partial(run_training, scale=scale, out=folder, seed=order.seed),
         jobs=order.jobs,
         budget=budget,
         progress=lambda text: order.tell(f"training, run {run + 1} of {scale.runs} · {text}"),
+        under_way=under_way,
         where=folder,
     )
 

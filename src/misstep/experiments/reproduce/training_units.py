@@ -15,6 +15,7 @@ from misstep.task import Task, load
 from misstep.training.asnet_config import make_config
 from misstep.training.examiner import ExamConfig
 from misstep.training.tree import MODES, Mode, TreeConfig, TreeResult, train_tree
+from misstep.training.tree_files import models_in
 
 MAX_STEPS = 1000
 OFFLINE = "offline"
@@ -78,6 +79,12 @@ class TrainingScale:
     def epochs(self) -> int:
         """Of all trainings together."""
         return self.offline + len(MODES) * self.online
+
+    @property
+    def models(self) -> int:
+        """Of all trainings together, random ones and copies included; fewer where the time ends a training."""
+        trees = [self.line(), *(self.tree(mode) for mode in MODES)]
+        return sum(tree.inits + tree.effective.epochs for tree in trees)
 
     @property
     def online_models(self) -> int:
@@ -150,6 +157,11 @@ def run_training(unit: TrainingUnit, scale: TrainingScale, out: Path, seed: int)
     result = {"modes": done, "tests": [str(path) for path in unit.tests], "scale": asdict(scale)}
     write_whole(out / unit.file, json.dumps(result) + "\n")
     return None
+
+
+def models_made(folder: Path) -> int:
+    """How many models the trainings of a unit have made so far, in the folder of that unit."""
+    return sum(models_in(training) for training in folder.glob("*"))
 
 
 @dataclass(frozen=True)
