@@ -1,6 +1,5 @@
 """`training`: Table 1 of Eisenhut et al. (2025), selecting policies by testing them, after and while training."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from misstep.budget import Budget
+from misstep.errors import InputError
 from misstep.experiments.pieces import bind_plan, run_pieces
 from misstep.experiments.reproduce.beside import beside
 from misstep.experiments.reproduce.data import by_size, nothing_in, published, subjects
@@ -20,13 +20,14 @@ from misstep.experiments.reproduce.training_units import (
     TEACHER,
     TrainingScale,
     TrainingUnit,
+    UnitResult,
     models_made,
+    result_in,
     run_training,
     training_scale,
 )
 from misstep.explain.words import counted
 from misstep.judge import Verdict
-from misstep.support.plain import reading
 from misstep.training.tree import MODES
 
 CRITERIA = ("early", "loss", "solved", "pi-test", "best")
@@ -40,7 +41,7 @@ _TEST_TASKS = 10
 """Of each domain: on so many tasks at most bugs are looked for."""
 LONGEST = ("Transport", "Blocksworld", "Childsnack")
 """Measured to take longest; they begin first, because one that began last would leave the other cores idle."""
-Results = Mapping[TrainingUnit, Mapping[str, Any]]
+Results = Mapping[TrainingUnit, UnitResult]
 """By domain and run; what is not done yet is missing."""
 
 
@@ -61,7 +62,7 @@ def reproduce_training(order: Order) -> Outcome:
     budget, failed, outcome = order.budget(), list[str](), Outcome(order.out, [])
     for run in range(scale.runs):
         failed += _train(units, run, order, scale, budget)
-        results = _results(units, order)
+        results = results_of(units, order)
         found = _test(test_stages(results, order, scale, tasks, limit_of(each / tasks)), order, budget)
         left = len(units) - len(results) - len(failed)
         tables = tables_of(rows, results, found)
@@ -115,14 +116,16 @@ def _test(stages: Sequence[Stage], order: Order, budget: Budget) -> list[Found]:
     return found
 
 
-def _results(units: Sequence[TrainingUnit], order: Order) -> Results:
+def results_of(units: Sequence[TrainingUnit], order: Order) -> Results:
+    """What is done already; InputError where it is damaged or about other tasks."""
     folder = order.out / TRAINED
-    with reading(folder):
-        return {
-            unit: json.loads((folder / unit.file).read_text(encoding="utf-8"))
-            for unit in units
-            if (folder / unit.file).is_file()
-        }
+    results = {unit: result_in(folder / unit.file) for unit in units if (folder / unit.file).is_file()}
+    for unit, result in results.items():
+        if [Path(test).name for test in result.tests] != [test.name for test in unit.tests]:
+            raise InputError(
+                f"{folder / unit.file}: is about other test tasks than there are in the data now; choose another --out"
+            )
+    return results
 
 
 def _lines(order: Order, scale: TrainingScale) -> list[str]:
@@ -187,20 +190,20 @@ def test_stages(
     """Tests of the choices on tasks that all of them solve, on the same states; one task of every domain at a time."""
     stages: list[list[Cell]] = [[] for _ in range(tasks)]
     for unit, result in results.items():
-        done = result["modes"][OFFLINE]
-        solved = [done["solved"][name] for name in COMPARED if name in done["solved"]]
+        done = result.modes[OFFLINE]
+        solved = [done.solved[name] for name in COMPARED if name in done.solved]
         shared = [path for at, path in enumerate(unit.tests) if solved and all(each[at] for each in solved)]
         for problem, cells in zip(_spread(shared, tasks), stages, strict=False):
             for name in COMPARED:
                 config = test_config(order).replace(
                     domain=unit.domain,
                     problem=problem,
-                    policy=f"asnet:{Path(done['chosen'][name]).resolve()}",
+                    policy=f"asnet:{Path(done.chosen[name]).resolve()}",
                     unit_cost=True,
                     pool=scale.pool,
                     seconds=seconds,
                 )
-                task, policy = f"{problem.stem}, run {unit.run + 1}", Path(done["chosen"][name]).name
+                task, policy = f"{problem.stem}, run {unit.run + 1}", Path(done.chosen[name]).name
                 cells.append(Cell(unit.row, task, name, policy, config))
     return [_stage(cells) for cells in stages]
 
@@ -217,7 +220,7 @@ def tables_of(rows: Mapping[str, Mapping[str, Any]], results: Results, found: Se
         mine = done.get(row, [])
         offline[row] = {
             "runs": Value(ours=len(mine) or None),
-            "tasks": Value(printed["tasks"], len(mine[0]["tests"]) if mine else None),
+            "tasks": Value(printed["tasks"], len(mine[0].tests) if mine else None),
         } | {
             name: replace(_coverage(mine, OFFLINE, name), published=printed["coverage"][name])
             for name in CRITERIA
@@ -242,24 +245,24 @@ def tables_of(rows: Mapping[str, Mapping[str, Any]], results: Results, found: Se
     ]
 
 
-def _by_row(results: Results) -> dict[str, list[Mapping[str, Any]]]:
+def _by_row(results: Results) -> dict[str, list[UnitResult]]:
     """The runs of every domain that has one."""
-    rows: dict[str, list[Mapping[str, Any]]] = {}
+    rows: dict[str, list[UnitResult]] = {}
     for unit, result in results.items():
         rows.setdefault(unit.row, []).append(result)
     return rows
 
 
-def _coverage(runs: Sequence[Mapping[str, Any]], mode: str, name: str) -> Value:
+def _coverage(runs: Sequence[UnitResult], mode: str, name: str) -> Value:
     """Test tasks that the choice of a criterion solves, mean over runs."""
-    done = [run["modes"][mode] for run in runs]
-    counts = [sum(each["solved"][name]) for each in done if name in each["solved"]]
-    return Value(ours=_mean(counts), count=len(counts), is_cut=any(each["is_cut"] for each in done))
+    done = [run.modes[mode] for run in runs]
+    counts = [sum(each.solved[name]) for each in done if name in each.solved]
+    return Value(ours=_mean(counts), count=len(counts), is_cut=any(each.is_cut for each in done))
 
 
-def _start(printed: float, results: Sequence[Mapping[str, Any]]) -> Value:
+def _start(printed: float, results: Sequence[UnitResult]) -> Value:
     """Of the start-up phase alone, which is the same in all ways that have one."""
-    counts = [result["modes"]["tree-pi-test"].get("start") for result in results]
+    counts = [result.modes["tree-pi-test"].start for result in results]
     return Value(printed, _mean([count for count in counts if count is not None]))
 
 

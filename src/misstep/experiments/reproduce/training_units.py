@@ -2,15 +2,15 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from misstep._core import PolicyGraph
 from misstep.errors import LimitReached, MisstepError
 from misstep.pddl import read_domain
 from misstep.policies.asnet import Asnet
 from misstep.record.store import write_whole
+from misstep.support.plain import from_plain, reading, to_plain
 from misstep.task import Task, load
 from misstep.training.asnet_config import make_config
 from misstep.training.examiner import ExamConfig
@@ -116,6 +116,38 @@ class TrainingUnit:
         return f"{self.name}.json"
 
 
+@dataclass(frozen=True, slots=True)
+class WayResult:
+    """What came of one way to train in one domain."""
+
+    models: int
+    is_cut: bool
+    """Whether the time ended the training before its last epoch."""
+    chosen: dict[str, str]
+    """By criterion the file of the model that it chooses; empty where the time ended before the first epoch."""
+    solved: dict[str, tuple[bool, ...]]
+    """By criterion whether the chosen model solves each of the test tasks."""
+    start: int | None = None
+    """How many test tasks the choice of the start-up phase alone would have solved, where there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitResult:
+    """What a unit leaves in its file."""
+
+    modes: dict[str, WayResult]
+    """By `OFFLINE` and the names of the ways to train online."""
+    tests: tuple[str, ...]
+    """The files of the test tasks."""
+    scale: TrainingScale
+
+    def __post_init__(self) -> None:
+        if missing := {OFFLINE, *MODES} - self.modes.keys():
+            raise ValueError(f"there is nothing about `{min(missing)}`")
+        if any(len(each) != len(self.tests) for way in self.modes.values() for each in way.solved.values()):
+            raise ValueError(f"not every list of solved tasks is about {len(self.tests)} tasks")
+
+
 def training_scale(seconds: float) -> TrainingScale:
     """What is possible with so many processor seconds for one domain.
 
@@ -154,9 +186,15 @@ def run_training(unit: TrainingUnit, scale: TrainingScale, out: Path, seed: int)
         done = {OFFLINE: work.offline()} | {mode: work.online(mode) for mode in MODES}
     except MisstepError as error:
         return f"{unit.row}, run {unit.run + 1}: {error}"
-    result = {"modes": done, "tests": [str(path) for path in unit.tests], "scale": asdict(scale)}
-    write_whole(out / unit.file, json.dumps(result) + "\n")
+    result = UnitResult(done, tuple(map(str, unit.tests)), scale)
+    write_whole(out / unit.file, json.dumps(to_plain(result)) + "\n")
     return None
+
+
+def result_in(file: Path) -> UnitResult:
+    """What a unit has left; InputError where it is not as it was written."""
+    with reading(file):
+        return from_plain(UnitResult, json.loads(file.read_text(encoding="utf-8")))
 
 
 def models_made(folder: Path) -> int:
@@ -175,7 +213,7 @@ class _Domain:
     folder: Path
     seed: int
 
-    def offline(self) -> dict[str, Any]:
+    def offline(self) -> WayResult:
         """One long training, and what each criterion chooses among its models."""
         done = self._trained(OFFLINE, self.scale.line())
         if done is None:
@@ -186,7 +224,7 @@ class _Domain:
         files["best"], solved["best"] = best_on(others, self.tests)
         return _result(done, files, solved)
 
-    def online(self, mode: Mode) -> dict[str, Any]:
+    def online(self, mode: Mode) -> WayResult:
         """One way to train, its final policy, and the policy that the start-up phase alone would have given."""
         tree = self.scale.tree(mode)
         done = self._trained(mode, tree)
@@ -196,7 +234,7 @@ class _Domain:
         result = _result(done, {"pi-test": chosen}, {"pi-test": solved_tasks(Path(chosen), self.tests)})
         first = [each for each in done.selection.ranking if _is_of_start(each.candidate.digest, tree)]
         if mode != "line" and first:
-            result["start"] = sum(solved_tasks(Path(first[0].candidate.file), self.tests))
+            return replace(result, start=sum(solved_tasks(Path(first[0].candidate.file), self.tests)))
         return result
 
     def _trained(self, name: str, tree: TreeConfig) -> TreeResult | None:
@@ -226,16 +264,11 @@ class _Domain:
             return None
 
 
-_NOTHING: dict[str, Any] = {"models": 0, "is_cut": True, "chosen": {}, "solved": {}}
+_NOTHING = WayResult(models=0, is_cut=True, chosen={}, solved={})
 
 
-def _result(done: TreeResult, files: dict[str, str], solved: dict[str, list[bool]]) -> dict[str, Any]:
-    return {
-        "models": len(done.selection.ranking),
-        "is_cut": done.limit is not None,
-        "chosen": files,
-        "solved": solved,
-    }
+def _result(done: TreeResult, files: dict[str, str], solved: dict[str, tuple[bool, ...]]) -> WayResult:
+    return WayResult(len(done.selection.ranking), done.limit is not None, files, solved)
 
 
 def _is_of_start(node: str, tree: TreeConfig) -> bool:
@@ -243,9 +276,9 @@ def _is_of_start(node: str, tree: TreeConfig) -> bool:
     return int(node[1:]) < tree.start_models
 
 
-def best_on(models: Iterable[str], tests: Sequence[Task]) -> tuple[str, list[bool]]:
+def best_on(models: Iterable[str], tests: Sequence[Task]) -> tuple[str, tuple[bool, ...]]:
     """The first of the models that solve most; one that cannot catch up any more is not run to the end."""
-    best, most = "", [False] * len(tests)
+    best, most = "", (False,) * len(tests)
     for model in models:
         solved = solved_tasks(Path(model), tests, beating=sum(most) if best else None)
         if not best or sum(solved) > sum(most):
@@ -253,7 +286,7 @@ def best_on(models: Iterable[str], tests: Sequence[Task]) -> tuple[str, list[boo
     return best, most
 
 
-def solved_tasks(model: Path, tasks: Sequence[Task], *, beating: int | None = None) -> list[bool]:
+def solved_tasks(model: Path, tasks: Sequence[Task], *, beating: int | None = None) -> tuple[bool, ...]:
     """By task whether the policy's run reaches the goal.
 
     Once it cannot be `beating` so many solved tasks any more, the others are not run and count as unsolved.
@@ -266,4 +299,4 @@ def solved_tasks(model: Path, tasks: Sequence[Task], *, beating: int | None = No
         graph = PolicyGraph(task, policy.bind(task), dead_ends=False, recheck=False)
         [run] = graph.run(task.batch([task.initial_state]), max_steps=MAX_STEPS)
         solved.append(bool(run.outcome == "solved"))
-    return solved + [False] * (len(tasks) - len(solved))
+    return (*solved, *[False] * (len(tasks) - len(solved)))
