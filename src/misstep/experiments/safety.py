@@ -71,8 +71,8 @@ def run_experiments(
     failed += run_all(rest)
     wanted = len(instances) * (len(FUZZERS) + 2 * len(DECIDERS))
     left = 0 if budget is None or not budget.is_over else wanted - len(list(units.glob("*.json")))
+    results = collect(units, instances)
     with reading(units):
-        results = collect(units, instances)
         drawings, found = draw(results), findings(results, enough=ENOUGH_RUNS)
     for name, text in {RESULTS: json.dumps(results) + "\n", **drawings}.items():
         (out / name).write_text(text, encoding="utf-8")
@@ -87,5 +87,6 @@ def collect(units: Path, instances: Sequence[Instance]) -> dict[str, list[dict[s
             for part in parts:
                 file = units / Unit(experiment, instance, *part).file
                 if file.is_file():
-                    results[experiment] += json.loads(file.read_text(encoding="utf-8"))["rows"]
+                    with reading(file):
+                        results[experiment] += json.loads(file.read_text(encoding="utf-8"))["rows"]
     return results
