@@ -8,6 +8,7 @@ from typing import Any
 from misstep.experiments.reproduce.order import Order, Scale
 from misstep.experiments.reproduce.stages import Found
 from misstep.experiments.reproduce.table import CUT, Table, Value, as_json, write_tables
+from misstep.explain.words import counted
 from misstep.record.store import write_whole
 from misstep.reports.text import shorten
 
@@ -34,7 +35,7 @@ def about(order: Order, scale: Scale, found: Sequence[Found]) -> list[str]:
     source = "the papers' policies and tasks" if order.data else "bundled policies, generated tasks"
     return [
         f"`misstep reproduce {order.name} --seconds {order.seconds:g} --seed {order.seed}`, {source}",
-        f"up to {scale.tasks} tasks of a domain, spread over all sizes, the middle one first; up to {scale.pool} "
+        f"up to {counted(scale.tasks, 'task')} of a domain, spread over all sizes, the middle one first; up to {scale.pool} "
         f"states of each; a test takes at most {scale.seconds:g} s",
         f"`{CUT}`: a limit of time ended some of the tests behind the number; without it, it is the same on every "
         "machine",
