@@ -35,8 +35,8 @@ def about(order: Order, scale: Scale, found: Sequence[Found]) -> list[str]:
     source = "the papers' policies and tasks" if order.data else "bundled policies, generated tasks"
     return [
         f"`misstep reproduce {order.name} --seconds {order.seconds:g} --seed {order.seed}`, {source}",
-        f"up to {counted(scale.tasks, 'task')} of a domain, spread over all sizes, the middle one first; up to {scale.pool} "
-        f"states of each; a test takes at most {scale.seconds:g} s",
+        f"up to {counted(scale.tasks, 'task')} of a domain, spread over all sizes, the middle one first; up to "
+        f"{scale.pool} states of each; a test takes at most {scale.seconds:g} s",
         f"`{CUT}`: a limit of time ended some of the tests behind the number; without it, it is the same on every "
         "machine",
         *left_lines(found),

@@ -136,8 +136,8 @@ def _lines(order: Order, scale: TrainingScale) -> list[str]:
         f"means over {counted(scale.runs, 'run')} of the experiment with different seeds (the paper has 4), or over "
         "those that are done; bugs are those of all runs together",
         f"offline {line.epochs} epochs of {scale.batches} minibatches ({inits}; the paper has 240 epochs and 4), "
-        f"online {tree.epochs} epochs for each way to train ({more_inits}, {counted(tree.start, 'epoch')} of each at first; the "
-        "paper has 4 and 5)",
+        f"online {tree.epochs} epochs for each way to train ({more_inits}, {counted(tree.start, 'epoch')} of "
+        "each at first; the paper has 4 and 5)",
         f"{scale.training} training tasks, {scale.validation} validation tasks with {scale.pool} states each, "
         f"{scale.tests} test tasks, at most {scale.seconds:g} s for all trainings of a domain in a run; the paper has "
         "20 and 40 tasks, and about 60 test tasks of which most are larger",
