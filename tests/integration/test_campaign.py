@@ -118,15 +118,18 @@ def test_nothing_is_left_and_the_same_command_goes_on(folder: Path, word: signal
         folder, "heuristic:ff", "python:mine.py:hanging", more="isolate = false\ncall_seconds = 2000\n"
     )
     process = subprocess.Popen(
-        [*command(), "campaign", str(file), "--jobs", "2", "--json"], stdout=subprocess.PIPE
+        [*command(), "campaign", str(file), "--jobs", "2", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
     wait_until(lambda: len(done_jobs(folder / "small-runs")) == 1)
     assert "is being run already" in misstep("campaign", file).err
     assert misstep("campaign", "status", file, "--json").json["is_running"] is True
     workers = [one for one in descendants(process.pid) if is_worker(one)]
     process.send_signal(word)
-    process.communicate(timeout=60)
+    _, said = process.communicate(timeout=60)
     assert process.returncode == (-9 if word is signal.SIGKILL else 2)
+    assert (b"the same command goes on" in said) == (word is not signal.SIGKILL)
     nothing_left(workers)
     assert misstep("campaign", "status", file, "--json").json["left"] == 1
     (folder / "mine.py").write_text(POLICIES.replace("time.sleep(1000)", "return fine(state)"))

@@ -57,8 +57,8 @@ def run(arguments: Sequence[str]) -> int:
     except MisstepError as error:
         _complain(str(error))
         return ExitCode.USAGE
-    except KeyboardInterrupt:
-        _complain("interrupted")
+    except KeyboardInterrupt as stop:
+        _complain(": ".join(("interrupted", *map(str, stop.args))))
         return ExitCode.INTERRUPTED
     except BrokenPipeError:  # The reader of our output, such as `head`, has enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

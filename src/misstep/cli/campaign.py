@@ -9,7 +9,7 @@ from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import MAX_SECONDS, Json, Quiet
-from misstep.cli.output import emit_json, note, say
+from misstep.cli.output import continued, emit_json, note, say
 from misstep.cli.timing import left_of
 from misstep.reports.status import StatusLine
 
@@ -89,7 +89,7 @@ def run(
 
         would = Coordinator(plan, Database.in_memory(plan.out / NAME), retry_before=retry_before)
         return _dry_run(would, jobs or _cores(), json=json)
-    with open_campaign(plan.out) as database:
+    with continued(plan.out), open_campaign(plan.out) as database:
         coordinator = Coordinator(plan, database, retry_before=retry_before)
         coordinator.prepare()
         made = _engine(engine, jobs, address)

@@ -3,7 +3,7 @@
 import contextlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,28 @@ from misstep.reports.screen import cannot_write, note, say, say_plain, warn, wri
 if TYPE_CHECKING:
     from misstep._core import Action
 
-__all__ = ["cannot_write", "emit_json", "note", "reserve_output", "say", "say_plain", "warn", "write_plan"]
+__all__ = [
+    "cannot_write",
+    "continued",
+    "emit_json",
+    "note",
+    "reserve_output",
+    "say",
+    "say_plain",
+    "warn",
+    "write_plan",
+]
 
 _reserved: list[int] = []
+
+
+@contextlib.contextmanager
+def continued(where: Path) -> Iterator[None]:
+    """Around work that the same command goes on with: whoever interrupts it is told so."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"what is done is kept in {where}; the same command goes on") from None
 
 
 def reserve_output() -> None:

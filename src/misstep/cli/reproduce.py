@@ -8,7 +8,7 @@ from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import MAX_SECONDS, MOST_JOBS, Json, Quiet
-from misstep.cli.output import emit_json, say, say_plain
+from misstep.cli.output import continued, emit_json, say, say_plain
 from misstep.reports.status import StatusLine
 
 
@@ -62,7 +62,7 @@ def reproduce(
     from misstep.experiments.reproduce.order import Order
     from misstep.experiments.reproduce.papers import reproduce as run
 
-    with StatusLine("planning", quiet=quiet or json) as status:
+    with continued(out), StatusLine("planning", quiet=quiet or json) as status:
         order = Order(
             name=name,
             seconds=seconds,

@@ -9,7 +9,7 @@ from cyclopts.validators import Number
 from misstep.cli.config_options import ExperimentOptions, make_config
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import MAX_COUNT, MAX_SECONDS, Json, Quiet
-from misstep.cli.output import emit_json, note, say
+from misstep.cli.output import continued, emit_json, note, say
 from misstep.errors import InputError
 
 Count = Number(gt=0, lt=MAX_COUNT)
@@ -83,7 +83,8 @@ def experiments(
         instances = [Instance(model.stem, make_config(given, model=model))]
     else:
         raise InputError("--policy is for a model of your own: name its JANI file, and nothing else")
-    found = run_experiments(out, plan, instances, jobs=jobs, tell=lambda text: note(text, quiet=quiet))
+    with continued(out):
+        found = run_experiments(out, plan, instances, jobs=jobs, tell=lambda text: note(text, quiet=quiet))
     if json:
         emit_json({**found, "out": str(out)})
         return ExitCode.NOTHING_FOUND

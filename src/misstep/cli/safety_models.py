@@ -13,7 +13,7 @@ from misstep.cli.config_options import ModelOptions, make_config
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.limits import Limits
 from misstep.cli.options import MAX_COUNT, Json, MemoryMb, Quiet, Seconds
-from misstep.cli.output import emit_json, note, say
+from misstep.cli.output import continued, emit_json, note, say
 from misstep.cli.safety_options import ModelFile
 from misstep.cli.training import say_limit
 from misstep.errors import InputError
@@ -134,16 +134,17 @@ def train(
 
     with limits.watch():
         task = load_model(config)
-    found = train_to(
-        out,
-        task,
-        settings,
-        seeds=seeds,
-        resume=resume,
-        watch=limits.watch,
-        progress=progress,
-        tell=partial(note, quiet=quiet),
-    )
+    with continued(out.parent):
+        found = train_to(
+            out,
+            task,
+            settings,
+            seeds=seeds,
+            resume=resume,
+            watch=limits.watch,
+            progress=progress,
+            tell=partial(note, quiet=quiet),
+        )
     exam = found.exam
     if json:
         told = {"steps": steps, "seeds": seeds, "limit": found.limit}

@@ -11,7 +11,7 @@ from misstep.cli.config_options import ModelOptions, ShieldOptions, make_config
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.limits import Limits
 from misstep.cli.options import MAX_COUNT, Json, MemoryMb, PolicyText, Quiet, Seconds
-from misstep.cli.output import emit_json, note, say
+from misstep.cli.output import continued, emit_json, note, say
 from misstep.cli.safety_options import ModelFile
 from misstep.cli.training import say_limit
 from misstep.errors import InputError
@@ -117,7 +117,8 @@ def retrain(
     with limits.watch():
         task = load_model(config)
     tell = partial(note, quiet=quiet)
-    found = retrain_to(out, task, files[0], settings, watch=limits.watch, progress=progress, tell=tell)
+    with continued(out.parent):
+        found = retrain_to(out, task, files[0], settings, watch=limits.watch, progress=progress, tell=tell)
     exams = {"before": found.before, "before, with shield": found.shielded, "after": found.after}
     if json:
         keys = ("before", "shielded", "after")

@@ -9,7 +9,7 @@ from cyclopts.validators import Number
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.limits import Limits
 from misstep.cli.options import MAX_COUNT, Json, MemoryMb, Quiet, Seconds
-from misstep.cli.output import emit_json, note, say, warn
+from misstep.cli.output import continued, emit_json, note, say, warn
 from misstep.errors import InputError
 from misstep.reports.status import StatusLine
 from misstep.training.selection import CRITERIA, Criterion
@@ -87,7 +87,7 @@ def select(
     where = out or folder / "selection"
     budget = Budget(seconds=limits.seconds_left)
     examiner = Examiner(config, where)
-    with StatusLine("making pools", quiet=quiet or json, seconds=seconds) as status:
+    with continued(where), StatusLine("making pools", quiet=quiet or json, seconds=seconds) as status:
         with limits.watch():
             _add_tasks(examiner, files, status)
         book = open_book(examiner)

@@ -12,7 +12,7 @@ from cyclopts.validators import Number
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.limits import Limits
 from misstep.cli.options import MAX_COUNT, MemoryMb, Seconds
-from misstep.cli.output import emit_json, note, warn
+from misstep.cli.output import continued, emit_json, note, warn
 from misstep.explain.words import counted
 
 if TYPE_CHECKING:
@@ -125,17 +125,18 @@ def train_and_tell(
     limits = Limits(seconds=frame.seconds, memory_mb=frame.memory_mb)
     with limits.watch():
         training, choosing = load_tasks(domain, problems), load_tasks(domain, frame.validation or [])
-    result = learn(
-        training,
-        choosing,
-        config,
-        out=frame.out,
-        cache=frame.cache,
-        max_seconds=limits.seconds_left,
-        watch=limits.watch,
-        progress=lambda told: _show(told, quiet=quiet or json),
-        report=Once(),
-    )
+    with continued(frame.out):
+        result = learn(
+            training,
+            choosing,
+            config,
+            out=frame.out,
+            cache=frame.cache,
+            max_seconds=limits.seconds_left,
+            watch=limits.watch,
+            progress=lambda told: _show(told, quiet=quiet or json),
+            report=Once(),
+        )
     if json:
         emit_json(result.as_json())
         return ExitCode.NOTHING_FOUND
