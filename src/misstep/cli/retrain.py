@@ -10,7 +10,7 @@ from cyclopts.validators import Number
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.limits import Limits
 from misstep.cli.options import MAX_COUNT, Json, MemoryMb, PolicyText, Quiet, Seconds
-from misstep.cli.output import emit_json, note, say
+from misstep.cli.output import continued, emit_json, note, say
 from misstep.cli.training import Domain, load_tasks
 from misstep.reports.status import StatusLine
 
@@ -70,7 +70,7 @@ def retrain(
         training, choosing, measuring = (
             load_tasks(domain, given or []) for given in (problems, validation, held_out)
         )
-    with StatusLine("testing", quiet=quiet or json) as status:
+    with continued(out), StatusLine("testing", quiet=quiet or json) as status:
         result = learn(
             model,
             training,
