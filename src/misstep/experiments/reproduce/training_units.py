@@ -37,9 +37,9 @@ _TREE_EPOCHS = 10
 _RUN_MODELS = 300
 # What a model costs in the average domain, in processor seconds: an epoch of 700 minibatches, and its exam.
 _MODEL_SECONDS = 2.7
-# What a run costs besides, or a quarter of it where the time is short and so are tasks and pools: loading, the
+# What a run costs besides, or a third of it where the time is short and so are tasks and pools: loading, the
 # examiner's plans, and running models on the test tasks.
-_RUN_SECONDS = 60
+_RUN_SECONDS = 75
 # A heavy domain may take so many times as long as the average one before its trainings are cut short.
 _PATIENCE = 2.5
 
@@ -171,7 +171,7 @@ def training_scale(seconds: float) -> TrainingScale:
 
 
 def _models_in(seconds: float) -> int:
-    return int((seconds - min(_RUN_SECONDS, seconds / 4)) / _MODEL_SECONDS)
+    return int((seconds - min(_RUN_SECONDS, seconds / 3)) / _MODEL_SECONDS)
 
 
 def run_training(unit: TrainingUnit, scale: TrainingScale, out: Path, seed: int) -> str | None:
