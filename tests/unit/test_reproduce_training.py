@@ -117,6 +117,7 @@ def test_results_come_back_as_they_were_written(tmp_path: Path) -> None:
             **plain,
             "modes": {**plain["modes"], "line": {**plain["modes"]["line"], "solved": {"loss": [True]}}},
         },
+        {**plain, "modes": {**plain["modes"], "line": {**plain["modes"]["line"], "chosen": {}}}},
         {**plain, "tests": ["one"]},
         {},
         [],

@@ -191,10 +191,14 @@ def test_stages(
     stages: list[list[Cell]] = [[] for _ in range(tasks)]
     for unit, result in results.items():
         done = result.modes[OFFLINE]
-        solved = [done.solved[name] for name in COMPARED if name in done.solved]
-        shared = [path for at, path in enumerate(unit.tests) if solved and all(each[at] for each in solved)]
+        names = [name for name in COMPARED if name in done.chosen]
+        shared = [
+            path
+            for at, path in enumerate(unit.tests)
+            if names and all(done.solved[name][at] for name in names)
+        ]
         for problem, cells in zip(_spread(shared, tasks), stages, strict=False):
-            for name in COMPARED:
+            for name in names:
                 config = test_config(order).replace(
                     domain=unit.domain,
                     problem=problem,

@@ -144,6 +144,8 @@ class UnitResult:
     def __post_init__(self) -> None:
         if missing := {OFFLINE, *MODES} - self.modes.keys():
             raise ValueError(f"there is nothing about `{min(missing)}`")
+        if any(way.chosen.keys() != way.solved.keys() for way in self.modes.values()):
+            raise ValueError("not every choice has a list of solved tasks, or the other way round")
         if any(len(each) != len(self.tests) for way in self.modes.values() for each in way.solved.values()):
             raise ValueError(f"not every list of solved tasks is about {len(self.tests)} tasks")
 
