@@ -69,8 +69,7 @@ def main() -> None:
 
     report = misstep.test(task, as_policy(task, model), pool=100)
     print(report)
-    low, high = report.bug_rate
-    print(f"between {low:.0%} and {high:.0%} of such states are bugs, with 95 % confidence")
+    print(report.rate)
     if report.bugs:
         print(min(report.bugs, key=lambda bug: len(bug.run)).show())
 

@@ -87,7 +87,7 @@ def test_states_are_matched_by_what_they_are() -> None:
         {"kind": "new", "task": "p.pddl", "old": 0, "new": 2},
         {"kind": "fixed", "task": "p.pddl", "old": 1, "new": 1},
     ]
-    assert found.old_rate == rate_bounds(2, 1, 0) and found.new_rate == rate_bounds(2, 1, 0)
+    assert found.old_rate.bounds == rate_bounds(2, 1, 0) and found.new_rate.bounds == rate_bounds(2, 1, 0)
     text = "\n".join(difference_lines([(old, new)], found))
     assert "2 states tested in both (1 only in the old test, 1 only in the new one)" in text
     assert "pays 4, before: pays 3; misstep show memory 2" in text
@@ -100,7 +100,7 @@ def test_several_tasks_add_up() -> None:
     assert (found.count("new"), found.count("fixed")) == (5, 1)
     assert found.chance_of_bugs == sign_test(5, 1)
     assert found.chance_of_costs == signed_rank_test([1, 1, 1, 1, 1, -6])
-    assert found.old_rate == rate_bounds(1, 5, 0) and found.new_rate == rate_bounds(5, 1, 0)
+    assert found.old_rate.bounds == rate_bounds(1, 5, 0) and found.new_rate.bounds == rate_bounds(5, 1, 0)
 
 
 def test_families_are_compared_without_their_regions() -> None:

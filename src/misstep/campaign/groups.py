@@ -6,6 +6,7 @@ from typing import Any
 
 from misstep.campaign.database import DONE, FAILED, Row
 from misstep.errors import InputError
+from misstep.explain.rates import Rate
 from misstep.statistics import CONFIDENCE, Interval, rate_bounds
 from misstep.support.suggest import did_you_mean
 
@@ -66,6 +67,14 @@ class Group:
         return rate_bounds(
             self.bugs, self.cleared, self.unknown, confidence=confidence, effective=self.effective
         )
+
+    def told(self, confidence: float = CONFIDENCE) -> Rate:
+        """The rate for people."""
+        bounds = self.rate(confidence)
+        if self.runs:
+            safe = self.runs - self.unsafe_runs - self.unanswered
+            return Rate(self.unsafe_runs, safe, self.unanswered, bounds, confidence, of_runs=True)
+        return Rate(self.bugs, self.cleared, self.unknown, bounds, confidence, self.effective)
 
     def as_json(self, by: Sequence[str], *, confidence: float = CONFIDENCE) -> dict[str, Any]:
         """Plain data."""

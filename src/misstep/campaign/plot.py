@@ -27,7 +27,7 @@ text { font: 13px system-ui, sans-serif; fill: #222 } .title { font-weight: 600 
 
 
 def rate_chart(groups: Sequence[Group], *, confidence: float = CONFIDENCE) -> tuple[str, int]:
-    """Every group as a line from bound to bound with a dot for the share that was found; and how many."""
+    """Every group as a line from bound to bound with a dot for the share that was found; and how many lines."""
     shown = [group for group in groups if group.share is not None]
     wide = _WIDTH - _LEFT - _RIGHT
     high = _TOP + _ROW * len(shown) + _BOTTOM
@@ -39,7 +39,8 @@ def rate_chart(groups: Sequence[Group], *, confidence: float = CONFIDENCE) -> tu
             words_at(x, high - 20, f"{tick} %", anchor="middle", class_="faint"),
         ]
     for at, group in enumerate(shown):
-        lo, hi = group.rate(confidence)
+        rate = group.told(confidence)
+        lo, hi = rate.bounds
         y = _TOP + _ROW * at + _ROW / 2
         parts += [
             words_at(_LEFT - 12, y + 4, shorten(_name(group.names), _LONGEST_NAME), anchor="end"),
@@ -51,8 +52,12 @@ def rate_chart(groups: Sequence[Group], *, confidence: float = CONFIDENCE) -> tu
                 y2=_px(y),
                 class_="bound",
             ),
-            element("circle", cx=_px(_LEFT + wide * (group.share or 0.0)), cy=_px(y), r=4, class_="share"),
-            words_at(_WIDTH - _RIGHT + 12, y + 4, percent(group.share or 0.0, round)),
+            # Two dots where verdicts are unknown: what was found with these as no bugs, and as bugs.
+            *(
+                element("circle", cx=_px(_LEFT + wide * share), cy=_px(y), r=4, class_="share")
+                for share in dict.fromkeys(rate.shares)
+            ),
+            words_at(_WIDTH - _RIGHT + 12, y + 4, rate.share),
         ]
     what = "unsafe runs" if shown and all(group.runs for group in shown) else "bugs"
     title = f"Rate of {what}, with {percent(confidence, math.floor)} bounds"

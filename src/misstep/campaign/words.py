@@ -1,13 +1,12 @@
 """Campaigns in words and tables for people."""
 
-import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from misstep.campaign.coordinator import Progress
 from misstep.campaign.database import FAILED, Row
 from misstep.campaign.groups import Group
-from misstep.explain.words import counted, percent
+from misstep.explain.words import counted
 from misstep.reports.text import harmless, padded, shorten, table, width_of
 from misstep.statistics import CONFIDENCE
 
@@ -73,7 +72,7 @@ def _rows(
     rest = [["jobs", *(name.replace("_runs", "") for name in counts), "rate"]]
     for group in groups:
         done = str(group.done) if group.done == group.jobs else f"{group.done}/{group.jobs}"
-        rest.append([done, *(str(getattr(group, name)) for name in counts), rate_cell(group, confidence)])
+        rest.append([done, *(str(getattr(group, name)) for name in counts), group.told(confidence).brief])
     taken = sum(2 + max(len(row[at]) for row in rest) for at in range(len(rest[0])))
     widths = _shares(
         [max(width_of(harmless(row[at])) for row in names) for at in range(len(places))], width - taken
@@ -91,14 +90,6 @@ def _shares(wanted: list[int], room: int) -> list[int]:
     while sum(shares) > room and max(shares) > _LEAST_NAME:
         shares[shares.index(max(shares))] -= 1
     return shares
-
-
-def rate_cell(group: Group, confidence: float) -> str:
-    """The bounds of a rate, rounded outwards."""
-    if group.share is None:
-        return "?"
-    lo, hi = group.rate(confidence)
-    return f"{percent(lo, math.floor).removesuffix(' %')} to {percent(hi, math.ceil)}"
 
 
 def failure_lines(rows: Iterable[Row]) -> list[str]:

@@ -17,6 +17,7 @@ from misstep.cli.output import continued, emit_json, note, say
 from misstep.cli.safety_options import ModelFile
 from misstep.cli.training import say_limit
 from misstep.errors import InputError
+from misstep.explain.rates import share_words
 
 Count = Number(gt=0, lt=MAX_COUNT)
 MAX_WIDTH = 100_000
@@ -152,8 +153,8 @@ def train(
         return ExitCode.NOTHING_FOUND
     say_limit(found.limit, quiet=quiet)
     say(
-        f"nnet:{out}: {exam.goal_rate:.0%} of {exam.runs} runs reach the goal, {exam.unsafe_rate:.0%} "
-        "become unsafe"
+        f"nnet:{out}: {share_words(exam.goals, exam.runs)} of {exam.runs} runs reach the goal, "
+        f"{share_words(exam.unsafe, exam.runs)} become unsafe"
     )
     return ExitCode.NOTHING_FOUND
 

@@ -15,6 +15,7 @@ from misstep.cli.output import continued, emit_json, note, say
 from misstep.cli.safety_options import ModelFile
 from misstep.cli.training import say_limit
 from misstep.errors import InputError
+from misstep.explain.rates import share_words
 from misstep.explain.words import counted
 from misstep.reports.status import StatusLine
 
@@ -62,8 +63,8 @@ def shield(
         say(f"  {found.undecided_starts} more are not decided: a limit was hit")
     for line in _table({"policy": found.without, "with shield": found.covered}):
         say(line)
-    without_risk = found.goals_without_risk / max(found.without.runs, 1)
-    say(f"the policy's runs that reach the goal and risk nothing on the way: {without_risk:.1%}")
+    without_risk = share_words(found.goals_without_risk, found.without.runs)
+    say(f"the policy's runs that reach the goal and risk nothing on the way: {without_risk}")
     if found.best_goal_rate is not None:
         say(
             f"no policy that risks nothing reaches the goal in more than {found.best_goal_rate:.1%} of the runs"
@@ -111,7 +112,8 @@ def retrain(
     settings = RepairSettings(rounds=rounds, runs=runs, epochs=epochs, exam_runs=exam_runs, seed=config.seed)
 
     def progress(number: int, exam: "Exam") -> None:
-        text = f"round {number}: {exam.unsafe_rate:.1%} of runs unsafe, {exam.goal_rate:.1%} reach the goal"
+        unsafe, goal = share_words(exam.unsafe, exam.runs), share_words(exam.goals, exam.runs)
+        text = f"round {number}: {unsafe} of runs unsafe, {goal} reach the goal"
         note(text, quiet=quiet or json)
 
     with limits.watch():
@@ -143,5 +145,6 @@ def _table(exams: "dict[str, Exam]") -> list[str]:
     width = len(lines[0]) - len("  unsafe    goal  how they ended")
     for name, exam in exams.items():
         ends = ", ".join(f"{count} {end}" for end, count in exam.ends.items())
-        lines.append(f"{name:<{width}}  {exam.unsafe_rate:6.1%}  {exam.goal_rate:6.1%}  {ends}")
+        unsafe, goal = share_words(exam.unsafe, exam.runs), share_words(exam.goals, exam.runs)
+        lines.append(f"{name:<{width}}  {unsafe:>6}  {goal:>6}  {ends}")
     return lines

@@ -1,5 +1,6 @@
 """`misstep scale`: coverage and bug rate by instance size, with confidence."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -93,7 +94,7 @@ def scale(
     )
     results: list[SizeResult] = []
     if not json:
-        say("size  instances  solved  coverage        bugs  unknown  bug rate")
+        say(f"size  instances  solved  {'coverage':<24}  bugs  unknown  bug rate")
     try:
         with StatusLine("drawing instances", quiet=quiet or json, seconds=seconds) as status:
             for result in scaling.results(lambda so_far: _show(status, so_far)):
@@ -123,10 +124,14 @@ def _show(status: StatusLine, result: "SizeResult") -> None:
 
 
 def _row(result: "SizeResult") -> str:
-    coverage, rate = result.coverage, result.bug_rate
+    from misstep.explain.rates import Rate
+
+    sure = result.confidence
+    coverage = Rate(result.solved, result.instances - result.solved, 0, result.coverage, sure)
+    rate = Rate(result.bugs, result.cleared, result.unknown, result.bug_rate, sure)
     return (
-        f"{result.size:4}  {result.instances:9}  {result.solved:6}  {coverage.lo:5.1%} to {coverage.hi:5.1%}  "
-        f"{result.bugs:4}  {result.unknown:7}  {rate.lo:5.1%} to {rate.hi:5.1%}"
+        f"{result.size:4}  {result.instances:9}  {result.solved:6}  {coverage.brief:<24}  "
+        f"{result.bugs:4}  {result.unknown:7}  {rate.brief}"
     )
 
 
@@ -141,11 +146,12 @@ def _json(scaling: "Scaling", results: "list[SizeResult]") -> dict[str, object]:
 
 
 def _sum_up(scaling: "Scaling", results: "list[SizeResult]") -> None:
-    percent = f"{scaling.config.confidence:.0%}"
+    from misstep.explain.words import percent
+
+    sure = f"{percent(scaling.config.confidence, math.floor)} confidence"
     if scaling.fallen:
-        say(
-            f"At size {results[-1].size} coverage is below {scaling.config.fallen:.0%} ({percent} confidence)."
-        )
+        most = percent(scaling.config.fallen, math.ceil)
+        say(f"At size {results[-1].size} coverage is below {most} ({sure}).")
     elif scaling.limit != "sizes":
         note(
             f"The limit on {scaling.limit} was hit before coverage fell; with --out the same command goes on."
@@ -154,4 +160,5 @@ def _sum_up(scaling: "Scaling", results: "list[SizeResult]") -> None:
         note("Coverage has not fallen at any of the sizes; --largest allows more.")
     good = [result for result in results if result.coverage.lo >= scaling.config.fallen]
     if good:
-        say(f"Up to size {good[-1].size} it is at least {good[-1].coverage.lo:.0%} ({percent} confidence).")
+        least = percent(good[-1].coverage.lo, math.floor)
+        say(f"Up to size {good[-1].size} it is at least {least} ({sure}).")

@@ -23,6 +23,8 @@ _LIMITS = {
     "policy": "the policy failed too often",
     "until-width": "the rate is known closely enough",
 }
+# Of percents: smaller shares than a millionth are as good as none.
+_MOST_DIGITS = 4
 
 
 def does(outcome: str) -> str:
@@ -39,24 +41,20 @@ def limit_words(limit: str) -> str:
     )
 
 
-def rate_words(rate: tuple[float, float], confidence: float, *, things: str, are: str) -> str:
-    """A rate in words, rounded so that it is never said to be known better than it is."""
-    (lo, hi), sure = rate, f"with {percent(confidence, math.floor)} confidence"
-    most = percent(hi, math.ceil)
-    if lo == 0:
-        return f"at most {most} of such {things} are {are}, {sure}" if hi < 1 else "nothing can be said yet"
-    if hi == 1:
-        return f"at least {percent(lo, math.floor)} of such {things} are {are}, {sure}"
-    return f"between {percent(lo, math.floor)} and {most} of such {things} are {are}, {sure}"
-
-
 def percent(share: float, rounded: Callable[[float], int]) -> str:
-    """Whole percents, with a digit more where the share is small or near 1."""
+    """Whole percents, with a digit more below 10 and above 99, and as many as the distance to 0 or 1 takes.
+
+    So a small share is not rounded to none, nor a large one to all; below a millionth it is.
+    """
     digits = 0 if 0.1 <= share <= 0.99 else 1
+    edge = 100 * min(share, 1 - share)
+    if 0 < edge < 0.1:
+        digits = min(_MOST_DIGITS, math.ceil(-math.log10(edge)))
     scale = 10**digits
     # What binary numbers cannot hold is no reason to round up.
     found = rounded(round(share * 100 * scale, 6)) / scale
-    return f"{found:.{digits}f}".removesuffix(".0") + " %"
+    text = f"{found:.{digits}f}"
+    return (text.rstrip("0").removesuffix(".") if digits else text) + " %"
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

@@ -9,10 +9,11 @@ from typing import Any
 
 from misstep.errors import InputError
 from misstep.events import Judged
+from misstep.explain.rates import Rate
 from misstep.judge import Verdict
 from misstep.record.record import CLEARED, POOL, Record, records_in
 from misstep.reports.report import Report
-from misstep.statistics import CONFIDENCE, Interval, rate_bounds, sign_test, signed_rank_test
+from misstep.statistics import CONFIDENCE, rate_bounds, sign_test, signed_rank_test
 
 KINDS = ("new", "fixed", "worse", "better", "same", "undecided")
 """What can become of a state from the old test to the new one."""
@@ -49,8 +50,8 @@ class Difference:
     """States that only one test looked at, so that nothing can be said about them."""
     families_new: tuple[FamilyKey, ...]
     families_gone: tuple[FamilyKey, ...]
-    old_rate: Interval
-    new_rate: Interval
+    old_rate: Rate
+    new_rate: Rate
     confidence: float
     is_safety: bool
 
@@ -80,7 +81,7 @@ class Difference:
             "states": len(self.changes),
             "only_old": self.only_old,
             "only_new": self.only_new,
-            "bug_rate": {"old": list(self.old_rate), "new": list(self.new_rate)},
+            "bug_rate": {"old": list(self.old_rate.bounds), "new": list(self.new_rate.bounds)},
             "confidence": self.confidence,
             "chance": {"bugs": self.chance_of_bugs, "costs": self.chance_of_costs},
             "families": {
@@ -136,14 +137,16 @@ def paired_reports(old: Path, new: Path) -> list[tuple[Report, Report]]:
     return pairs
 
 
-def pooled_rate(reports: Iterable[Report], *, confidence: float = CONFIDENCE) -> Interval:
+def pooled_rate(reports: Sequence[Report], *, confidence: float = CONFIDENCE) -> Rate:
     """The rate in all tests together, each state with the same weight."""
     counts, effective = (0, 0, 0), 0.0
     for report in reports:
         here = report.counts()
         counts = (counts[0] + here[0], counts[1] + here[1], counts[2] + here[2])
         effective += sum(here) if report.finished.effective is None else report.finished.effective
-    return rate_bounds(*counts, confidence=confidence, effective=effective)
+    bounds = rate_bounds(*counts, confidence=confidence, effective=effective)
+    of_runs = any(report.is_safety for report in reports)
+    return Rate(*counts, bounds, confidence, effective, of_runs=of_runs)
 
 
 def family_keys(reports: Iterable[Report]) -> list[FamilyKey]:

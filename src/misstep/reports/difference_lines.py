@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from misstep.bound import cost_text
 from misstep.events import Judged
-from misstep.explain.words import count_line, counted, does, percent, rate_words
+from misstep.explain.words import count_line, counted, does, percent
 from misstep.judge import Verdict
 from misstep.reports.difference import Change, Difference, FamilyKey
 from misstep.reports.report import Report
@@ -38,9 +38,7 @@ def difference_lines(pairs: Sequence[tuple[Report, Report]], found: Difference) 
         if kind in ("new", "worse"):
             lines += _examples(pairs, [change for change in found.changes if change.kind == kind])
     lines += _families("new", found.families_new) + _families("gone", found.families_gone)
-    things, are = ("runs", "unsafe") if found.is_safety else ("states", "bugs")
-    for name, rate in (("old rate", found.old_rate), ("new rate", found.new_rate)):
-        lines.append(f"{name:<9} {rate_words(rate, found.confidence, things=things, are=are)}")
+    lines += [f"old rate  {found.old_rate}", f"new rate  {found.new_rate}"]
     return [*lines, *_chances(found)]
 
 

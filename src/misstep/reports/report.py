@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 from misstep.bound import Bound
 from misstep.errors import InputError
 from misstep.events import Family, Finished, Judged, Misstep
+from misstep.explain.rates import Rate
 from misstep.record.pool_file import read_parents
 from misstep.record.record import EVENTS, POOL, Record
 from misstep.record.store import DirectoryStore, MemoryStore
 from misstep.reports.ranking import added_gaps, ranked
 from misstep.reports.show import bug_json, show_bug
 from misstep.reports.text import USUAL_WIDTH
-from misstep.statistics import Interval, confidence_below, rate_bounds
+from misstep.statistics import CONFIDENCE, Interval, confidence_below, rate_bounds
 from misstep.support.extras import require_extra
 from misstep.support.suggest import some_of
 from misstep.tally import Tally
@@ -150,6 +151,13 @@ class Report:
         """
         rate = self.finished.bug_rate
         return rate_bounds(*self.counts()) if rate is None else Interval(*rate)
+
+    @property
+    def rate(self) -> Rate:
+        """The bug rate for people: printed, it is the sentence that a summary has."""
+        found = self.finished
+        confidence = CONFIDENCE if found.confidence is None else found.confidence
+        return Rate(*self.counts(), self.bug_rate, confidence, found.effective, of_runs=self.is_safety)
 
     def confidence_below(self, rate: float) -> float:
         """The confidence with which the bug rate is below `rate`."""

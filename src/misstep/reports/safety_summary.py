@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from misstep.explain.words import count_line, limit_words, rate_words
+from misstep.explain.rates import share_words
+from misstep.explain.words import count_line, limit_words
 from misstep.reports.report import Report
 from misstep.reports.summary import random_lines
 
@@ -60,8 +61,8 @@ def safety_lines(report: Report) -> list[str]:
     ]
     if "recheck" in found.extra:
         lines += random_lines(found)
-    if found.bug_rate is not None and found.confidence is not None:
-        lines.append(f"rate      {rate_words(found.bug_rate, found.confidence, things='runs', are='unsafe')}")
+    if found.bug_rate is not None:
+        lines.append(f"rate      {report.rate}")
     if ends:
         lines.append(f"runs      {ends}")
     if possible := extra.get("possible_faults"):
@@ -86,8 +87,8 @@ def _safe_starts(shield: dict[str, Any]) -> list[str]:
     lost, safe = shield["lost_starts"], shield["safe_starts"]
     lines = [
         f"          {safe} start states are safe, {lost} are lost already; from the safe ones "
-        f"{without['unsafe_rate']:.1%} of the runs are unsafe without it, {covered['unsafe_rate']:.1%} with it, "
-        f"and {without['goal_rate']:.1%} and {covered['goal_rate']:.1%} reach the goal",
+        f"{_share(without, 'unsafe')} of the runs are unsafe without it, {_share(covered, 'unsafe')} with it, "
+        f"and {_share(without, 'goal')} and {_share(covered, 'goal')} reach the goal",
     ]
     if (best := rates.get("best_goal_rate")) is not None:
         lines.append(
@@ -95,6 +96,10 @@ def _safe_starts(shield: dict[str, Any]) -> list[str]:
             f"nobody can do that in more than {best:.1%}"
         )
     return lines
+
+
+def _share(exam: dict[str, Any], end: str) -> str:
+    return share_words(exam["outcomes"].get(end, 0), exam["runs"])
 
 
 _END = {

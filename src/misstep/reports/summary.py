@@ -7,7 +7,7 @@ from typing import Any
 
 from misstep.bound import cost_text
 from misstep.events import Family, Finished, Misstep
-from misstep.explain.words import count_line, counted, does, limit_words, rate_words
+from misstep.explain.words import count_line, counted, does, limit_words
 from misstep.reports.report import Report
 from misstep.reports.text import USUAL_WIDTH, table
 
@@ -166,8 +166,8 @@ def summary_lines(report: Report) -> list[str]:
     ]
     if "recheck" in found.extra:
         lines += random_lines(found)
-    if found.bug_rate is not None and found.confidence is not None:
-        lines.append(f"rate      {rate_words(found.bug_rate, found.confidence, things='states', are='bugs')}")
+    if found.bug_rate is not None:
+        lines.append(f"rate      {report.rate}")
     if found.limits_hit:
         lines.append(f"limits    {'; '.join(_limits(found))}")
     return lines

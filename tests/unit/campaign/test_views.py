@@ -154,9 +154,13 @@ def test_dots_lie_between_the_bounds() -> None:
     root = ElementTree.fromstring(rate_chart(grouped(ROWS, ("policy",)))[0])
     bounds = root.findall(".//*[@class='bound']")
     dots = root.findall(".//*[@class='share']")
-    assert len(bounds) == len(dots) == 2
-    for bound, dot in zip(bounds, dots, strict=True):
+    assert len(bounds) == 2
+    # Of policy `one`, 3 of 20 states are bugs and 1 is unknown: it has a dot at 15 % and one at 20 %.
+    low, high, two = (float(dot.attrib["cx"]) for dot in dots)
+    assert low < high < two
+    for dot, bound in zip(dots, [bounds[0], *bounds], strict=True):
         assert float(bound.attrib["x1"]) <= float(dot.attrib["cx"]) <= float(bound.attrib["x2"])
+        assert dot.attrib["cy"] == bound.attrib["y1"]
 
 
 def test_curves_end_at_the_mean_number_of_bugs() -> None:

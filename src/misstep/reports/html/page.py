@@ -128,7 +128,7 @@ def _comparison(reports: Sequence[Report]) -> Html:
         time = f"{found.seconds['total']:.1f} s" if "total" in found.seconds else ""
         link = element("a", report.record.where, href=f"#r{number}")
         counts = (found.tested, found.solved, found.bugs, found.cleared, found.unknown)
-        rate = sections.rate_text(report) if found.tested else ""
+        rate = report.rate.brief if report.rate.tested else ""
         rows.append((link, *_names(report), *counts, rate, worst, time))
     return element(
         "section",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from misstep.bound import cost_text
 from misstep.events import Judged
-from misstep.explain.words import counted, does, percent
+from misstep.explain.words import counted, does
 from misstep.judge import Verdict
 from misstep.reports.html.charts import bugs_over_time, gap_histogram
 from misstep.reports.html.markup import Child, Html, element
@@ -35,15 +35,13 @@ def counts(report: Report) -> Html:
         for name, count in named
         if count
     ]
-    rate = (
-        [("of the runs unsafe" if report.is_safety else "bug rate", rate_text(report))]
-        if found.tested
-        else []
-    )
     numbers = [
-        element("div", element("b", shown), element("span", name), class_=name.replace(" ", "-"))
-        for name, shown in [*((name, str(count)) for name, count in named), *rate]
+        element("div", element("b", str(count)), element("span", name), class_=name) for name, count in named
     ]
+    if report.rate.tested:
+        what = "of the runs unsafe" if report.is_safety else "bug rate"
+        share = report.rate.share.replace(" ", "\u00a0")  # it stays on one line
+        numbers.append(element("div", element("b", share), element("span", what), class_="rate"))
     lines = [element("li", line) for line in summary_lines(report) if not line.endswith(" 0")]
     return element(
         "section",
@@ -52,13 +50,6 @@ def counts(report: Report) -> Html:
         element("ul", *lines, class_="plain"),
         class_="counts",
     )
-
-
-def rate_text(report: Report) -> str:
-    """The bounds of the bug rate; the lines below the numbers say with what confidence they hold."""
-    low, high = report.bug_rate
-    text = f"{percent(low, math.floor).removesuffix(' %')} to {percent(high, math.ceil)}"
-    return text.replace(" ", "\u00a0")  # it stays on one line
 
 
 def kinds_of_bugs(report: Report, number: int) -> Html | None:
