@@ -6,7 +6,8 @@ from pathlib import Path
 import misstep
 from misstep.bundled.models.build import Builder
 from misstep.record.record import Record
-from misstep.reports.show_safety import model_bug_json, show_model_bug
+from misstep.reports.show_safety import model_bug_json, show_model_bug, show_run
+from misstep.safety.recorded import Step
 
 
 def record_of(tmp_path: Path) -> Record:
@@ -40,3 +41,21 @@ def test_the_same_as_data(tmp_path: Path) -> None:
     (certificate,) = record.bugs().values()
     course = model_bug_json(record, certificate)["safe_course"]
     assert course == {"action": "wait", "outcomes": [{"x": 3}], "states": 2, "is_whole": True, "goals": 1}
+
+
+def test_long_actions_are_whole_and_what_changes_is_below_them(tmp_path: Path) -> None:
+    def step(action: str | None, x: int) -> Step:
+        return Step({"x": x}, action, is_safe=True, is_lost=False, alternative=None)
+
+    names = [f"move-the-{which}-truck-from-the-depot-to-the-harbour" for which in ("red", "blue")]
+    steps = [step(names[0], 0), step(names[1], 1), step(None, 2)]
+    lines = show_run(steps, width=60)
+    assert lines[3:8] == [
+        "step   action, and below it what changes",
+        f"   1   {names[0]}",
+        "         x 0 -> 1",
+        f"   2   {names[1]}",
+        "         x 1 -> 2",
+    ]
+    beside = show_run(steps, width=120)
+    assert beside[4] == f"   1   {names[0]}   x 0 -> 1"

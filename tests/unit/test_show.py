@@ -1,5 +1,6 @@
 """Bugs in two columns: loops, wrong answers, the mark at the decision at fault, what differs."""
 
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
 
@@ -7,10 +8,18 @@ import pytest
 
 from misstep import InputError, State, Task, load, search
 from misstep.reports.columns import side_by_side
-from misstep.reports.comparison import compare
+from misstep.reports.comparison import Course, compare
 from misstep.reports.show import headline, proof
 
 AWAY, BACK = "(drive red depot mill)", "(drive red mill depot)"
+
+
+@dataclass(frozen=True)
+class Named:
+    """Stands in for an action of any name."""
+
+    name: str
+    cost: int = 1
 
 
 @pytest.fixture(scope="module")
@@ -111,11 +120,51 @@ def test_a_run_that_pays_too_much(task: Task) -> None:
     assert f"{both.policy.cost - 21} too much" in proof(both, bug)
 
 
-@pytest.mark.parametrize("width", [40, 64, 80, 200])
-def test_it_fits_any_width(task: Task, width: int) -> None:
-    lines = drawn(task, certificate(task, "loop", [AWAY, BACK], fault=0), width)
-    assert max(map(len, lines)) <= width
-    assert ("|" in lines[0]) == (width >= 64)
+@pytest.mark.parametrize("width", [20, 40, 64, 80, 200])
+def test_names_are_whole_at_any_width(task: Task, width: int) -> None:
+    """Beside each other where there is room for every name, else one course below the other."""
+    bug = certificate(task, "loop", [AWAY, BACK], fault=0)
+    lines, text = drawn(task, bug, width), "\n".join(drawn(task, bug, width))
+    both = compare(task, bug)
+    for action in (*both.policy.actions, *both.better.actions):
+        assert action.name in text
+    longest = max(len(action.name) for action in both.better.actions)
+    # `step`, the bracket of the loop, two names with their costs, and what stands between them.
+    wanted = 4 + 1 + 2 + 1 + 2 * (longest + 1 + 4) + 3
+    assert ("|" in lines[0]) == (wanted <= width)
+    if wanted > width:
+        at = lines.index("a better way:")
+        assert lines[0] == "the policy:" and lines[1] == f"   1 +> {AWAY} (4)"
+        assert len(lines) == 2 + 3 + len(both.better.actions) + 1 and at == 4
+
+
+def test_actions_that_differ_in_the_middle_look_different(task: Task) -> None:
+    """(take-image satellite5 star8 infrared1) and satellite6 were both shown as (take_image sa...t8 infrared1)."""
+    names = [f"(take_image satellite{at} planet8 infrared1)" for at in range(3)]
+    both = compare(task, certificate(task, "loop", [AWAY, BACK], fault=0))
+    actions: Any = tuple(Named(name) for name in names)
+    named = replace(both, policy=Course(actions, both.policy.states))
+    lines = side_by_side(named, 80)
+    assert [line for line in lines if "take_image" in line] == [
+        f"   {at + 1} {mark} {name} (1)"
+        for at, (name, mark) in enumerate(zip(names, ("+>", "| ", "+ "), strict=True))
+    ]
+
+
+def test_a_name_of_a_megabyte_is_cut(task: Task) -> None:
+    both = compare(task, certificate(task, "loop", [AWAY, BACK], fault=0))
+    actions: Any = (Named("x" * 1_000_000),)
+    named = replace(both, policy=Course(actions, both.policy.states))
+    assert max(map(len, side_by_side(named, 80))) < 200
+
+
+def test_long_runs_are_folded_when_they_are_stacked(task: Task) -> None:
+    names = [AWAY, BACK] * 100 + plan(task)
+    lines = drawn(task, certificate(task, "solved", names, fault=100), 40)
+    assert len(lines) < 100 and any(line.startswith(" 101 > (drive") for line in lines)
+    assert lines.count(" ...") >= 3 and lines[-1].strip().startswith("goal reached")
+    better = lines.index("a better way:")
+    assert "goal reached" in lines[better - 1]
 
 
 def test_long_runs_are_folded_around_what_matters(task: Task) -> None:

@@ -1,5 +1,6 @@
-"""Names from files on a screen: harmless, cut in the middle, never wider than there is room."""
+"""Names from files on a screen: harmless, and whole where they are not absurdly long."""
 
+import sys
 import unicodedata
 from typing import Any
 
@@ -8,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from misstep.reports.screen import say
-from misstep.reports.text import filled, harmless, listed, padded, shorten, table, width_of
+from misstep.reports.text import (
+    filled,
+    harmless,
+    listed,
+    padded,
+    screen_width,
+    shorten,
+    table,
+    table_width,
+    width_of,
+)
 
 NASTY = "a\x1b[31mred\x07\r\nb\x9b2Jc\u202ed\u2028e\ud800"
 
@@ -31,7 +42,7 @@ def test_a_shortened_text_fits(text: str, width: Any) -> None:
     short = shorten(text, width)
     assert width_of(short) <= width
     assert harmless(short) == short
-    assert width_of(padded(text, width)) == width
+    assert width_of(padded(short, width)) == width
 
 
 def test_the_middle_is_left_out() -> None:
@@ -54,20 +65,41 @@ def test_a_log_has_no_word_of_megabytes(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_lists_are_broken_between_items() -> None:
-    lines = listed(["(at red harbour)", "(at blue mill)", NASTY], 30, indent=2)
-    assert lines[0] == "  (at red harbour),"
-    assert all(line.startswith("  ") and width_of(line) <= 30 for line in lines)
+    lines = listed(["(at red harbour)", "(at blue mill)", "(lit)", NASTY], 30, indent=2)
+    assert lines == ["  (at red harbour),", "  (at blue mill), (lit),", f"  {harmless(NASTY)}"]
     assert listed([], 30) == []
 
 
 @pytest.mark.parametrize("width", [24, 40, 80])
-def test_a_table_gives_way_in_its_flexible_column(width: int) -> None:
+def test_names_of_a_narrow_table_have_a_line_of_their_own(width: int) -> None:
     rows = [
         ("task", "bugs", "remarks"),
         ("a-very-long-name-of-a-problem.pddl", "12", "error"),
         ("p", "3", ""),
     ]
     lines = table(rows, width)
-    assert max(map(len, lines)) <= width
+    if width < len(rows[1][0]) + 2 + 4 + 2 + 7:
+        assert lines == ["task", "  bugs  remarks", rows[1][0], "    12  error", "p", "     3"]
+        return
+    assert lines == table(rows, None)
     assert [line.split()[1] for line in lines] == ["bugs", "12", "3"]
     assert lines[0].index("bugs") + 4 == lines[1].index("12") + 2
+
+
+@pytest.mark.parametrize(
+    ("columns", "is_terminal", "text", "a_table"),
+    [
+        ("", False, 80, None),
+        ("200", False, 200, 200),
+        ("33", True, 33, 33),
+        ("none", False, 80, None),
+        ("0", False, 80, None),
+        ("-5", False, 80, None),
+    ],
+)
+def test_columns_is_obeyed(
+    columns: str, is_terminal: bool, text: int, a_table: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal)
+    assert (screen_width(), table_width()) == (text, a_table)

@@ -8,12 +8,13 @@ from misstep.campaign.groups import Group
 from misstep.explain.words import percent
 from misstep.reports.html.charts import words_at
 from misstep.reports.html.markup import Html, element
-from misstep.reports.text import shorten
+from misstep.reports.text import whole, width_of
 from misstep.statistics import CONFIDENCE
 
 _WIDTH, _LEFT, _RIGHT, _TOP, _ROW, _BOTTOM = 720, 230, 90, 40, 24, 40
 _HIGH = 300
-_LONGEST_NAME = 32
+# More than letters of this font are wide on average.
+_LETTER = 7.5
 # More steps of a curve cannot be seen, more curves cannot be told apart.
 _MOST_STEPS, _MOST_CURVES = 400, 8
 _COLOURS = ("#2b6cb0", "#c05621", "#2f855a", "#805ad5", "#b83280", "#718096", "#b7791f", "#285e61")
@@ -29,11 +30,14 @@ text { font: 13px system-ui, sans-serif; fill: #222 } .title { font-weight: 600 
 def rate_chart(groups: Sequence[Group], *, confidence: float = CONFIDENCE) -> tuple[str, int]:
     """Every group as a line from bound to bound with a dot for the share that was found; and how many lines."""
     shown = [group for group in groups if group.share is not None]
+    names = [whole(_name(group.names)) for group in shown]
+    # Names are not cut: two that differ in the middle would look the same.
+    left = max([_LEFT, *(24 + math.ceil(_LETTER * width_of(name)) for name in names)])
     wide = _WIDTH - _LEFT - _RIGHT
     high = _TOP + _ROW * len(shown) + _BOTTOM
     parts: list[Html] = []
     for tick in range(0, 101, 25):
-        x = _LEFT + wide * tick / 100
+        x = left + wide * tick / 100
         parts += [
             element("line", x1=_px(x), x2=_px(x), y1=_TOP - 8, y2=high - _BOTTOM, class_="grid"),
             words_at(x, high - 20, f"{tick} %", anchor="middle", class_="faint"),
@@ -43,25 +47,25 @@ def rate_chart(groups: Sequence[Group], *, confidence: float = CONFIDENCE) -> tu
         lo, hi = rate.bounds
         y = _TOP + _ROW * at + _ROW / 2
         parts += [
-            words_at(_LEFT - 12, y + 4, shorten(_name(group.names), _LONGEST_NAME), anchor="end"),
+            words_at(left - 12, y + 4, names[at], anchor="end"),
             element(
                 "line",
-                x1=_px(_LEFT + wide * lo),
-                x2=_px(_LEFT + wide * hi),
+                x1=_px(left + wide * lo),
+                x2=_px(left + wide * hi),
                 y1=_px(y),
                 y2=_px(y),
                 class_="bound",
             ),
             # Two dots where verdicts are unknown: what was found with these as no bugs, and as bugs.
             *(
-                element("circle", cx=_px(_LEFT + wide * share), cy=_px(y), r=4, class_="share")
+                element("circle", cx=_px(left + wide * share), cy=_px(y), r=4, class_="share")
                 for share in dict.fromkeys(rate.shares)
             ),
-            words_at(_WIDTH - _RIGHT + 12, y + 4, rate.share),
+            words_at(left + wide + 12, y + 4, rate.share),
         ]
     what = "unsafe runs" if shown and all(group.runs for group in shown) else "bugs"
     title = f"Rate of {what}, with {percent(confidence, math.floor)} bounds"
-    return _svg(title, high, parts), len(shown)
+    return _svg(title, high, parts, width=_WIDTH - _LEFT + left), len(shown)
 
 
 def time_chart(rows: Iterable[Row], by: Sequence[str]) -> tuple[str, int]:
@@ -96,11 +100,12 @@ def time_chart(rows: Iterable[Row], by: Sequence[str]) -> tuple[str, int]:
         parts += [
             element("path", d=f"{path}H{_px(60 + wide)}", class_="curve", stroke=colour),
             element("rect", x=60, y=bottom + 30 + 20 * at, width=12, height=12, fill=colour),
-            words_at(
-                80, bottom + 41 + 20 * at, f"{shorten(_name(names), 80)}: {len(times) / jobs:.1f} bugs a job"
-            ),
+            words_at(80, bottom + 41 + 20 * at, f"{whole(_name(names))}: {len(times) / jobs:.1f} bugs a job"),
         ]
-    return _svg("Bugs that a test knows after so many seconds, mean over jobs", high, parts), len(ordered)
+    longest = max((width_of(whole(_name(names))) for names, _ in ordered), default=0)
+    width = max(_WIDTH, math.ceil(_LETTER * (longest + len(": 1000.0 bugs a job"))) + 100)
+    title = "Bugs that a test knows after so many seconds, mean over jobs"
+    return _svg(title, high, parts, width=width), len(ordered)
 
 
 def _steps(
@@ -115,16 +120,16 @@ def _steps(
     return "".join(path)
 
 
-def _svg(title: str, high: int, parts: Sequence[Html]) -> str:
+def _svg(title: str, high: int, parts: Sequence[Html], *, width: int) -> str:
     return element(
         "svg",
         element("style", Html(_STYLE)),
-        element("rect", width=_WIDTH, height=high, class_="back"),
+        element("rect", width=width, height=high, class_="back"),
         words_at(16, 22, title, class_="title"),
         *parts,
         xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {_WIDTH} {high}",
-        width=_WIDTH,
+        viewBox=f"0 0 {width} {high}",
+        width=width,
         height=high,
         role="img",
         aria_label=title,

@@ -7,14 +7,12 @@ from misstep.campaign.coordinator import Progress
 from misstep.campaign.database import FAILED, Row
 from misstep.campaign.groups import Group
 from misstep.explain.words import counted
-from misstep.reports.text import harmless, padded, shorten, table, width_of
+from misstep.reports.text import shorten, table
 from misstep.statistics import CONFIDENCE
 
-# A name that is cut shorter says nothing.
-_LEAST_NAME = 8
 # More kinds of failures are not read, nor longer ones.
 _MOST_REASONS = 5
-_LONGEST_REASON, _LONGEST_NAME = 1000, 100
+_LONGEST_REASON, _LONGEST_NAME = 1000, 300
 
 
 def duration(seconds: float) -> str:
@@ -47,7 +45,7 @@ def prediction_words(left: float | None, slots: int, known: int) -> str:
 
 
 def group_table(
-    groups: Sequence[Group], by: Sequence[str], *, width: int, confidence: float = CONFIDENCE
+    groups: Sequence[Group], by: Sequence[str], *, width: int | None, confidence: float = CONFIDENCE
 ) -> list[str]:
     """Counts of every group, with the bounds of its rate; JANI models have a table of their own."""
     tasks = [group for group in groups if not group.runs]
@@ -55,7 +53,10 @@ def group_table(
     lines: list[str] = []
     for some, counts in ((tasks, _TASK_COUNTS), (models, _MODEL_COUNTS)):
         if some:
-            lines += [*([""] if lines else []), *table(_rows(some, by, counts, confidence, width), width)]
+            # A column in which all say the same says nothing.
+            places = [at for at in range(len(by)) if len({group.names[at] for group in some}) > 1] or [0]
+            rows = _rows(some, by, places, counts, confidence)
+            lines += [*([""] if lines else []), *table(rows, width, names=len(places))]
     return lines
 
 
@@ -64,32 +65,19 @@ _MODEL_COUNTS = ("runs", "unsafe_runs", "bugs", "faults")
 
 
 def _rows(
-    groups: Sequence[Group], by: Sequence[str], counts: Sequence[str], confidence: float, width: int
+    groups: Sequence[Group],
+    by: Sequence[str],
+    places: Sequence[int],
+    counts: Sequence[str],
+    confidence: float,
 ) -> list[list[str]]:
-    # A column in which all say the same says nothing.
-    places = [at for at in range(len(by)) if len({group.names[at] for group in groups}) > 1] or [0]
-    names = [[by[at] for at in places], *([group.names[at] for at in places] for group in groups)]
-    rest = [["jobs", *(name.replace("_runs", "") for name in counts), "rate"]]
+    heads = [*(by[at] for at in places), "jobs", *(name.replace("_runs", "") for name in counts), "rate"]
+    rows = [heads]
     for group in groups:
         done = str(group.done) if group.done == group.jobs else f"{group.done}/{group.jobs}"
-        rest.append([done, *(str(getattr(group, name)) for name in counts), group.told(confidence).brief])
-    taken = sum(2 + max(len(row[at]) for row in rest) for at in range(len(rest[0])))
-    widths = _shares(
-        [max(width_of(harmless(row[at])) for row in names) for at in range(len(places))], width - taken
-    )
-    return [
-        [*(padded(name, room) for name, room in zip(left, widths, strict=True)), *right]
-        for left, right in zip(names, rest, strict=True)
-    ]
-
-
-def _shares(wanted: list[int], room: int) -> list[int]:
-    """Widths of columns that share the room; the widest ones give way first."""
-    room -= 2 * (len(wanted) - 1)
-    shares = list(wanted)
-    while sum(shares) > room and max(shares) > _LEAST_NAME:
-        shares[shares.index(max(shares))] -= 1
-    return shares
+        numbers = [done, *(str(getattr(group, name)) for name in counts)]
+        rows.append([*(group.names[at] for at in places), *numbers, group.told(confidence).brief])
+    return rows
 
 
 def failure_lines(rows: Iterable[Row]) -> list[str]:

@@ -178,7 +178,7 @@ def _counts_json(database: "Database") -> dict[str, object]:
 def _sum_up(coordinator: "Coordinator", *, is_whole: bool, json: bool, quiet: bool) -> int:
     from misstep.campaign.groups import BY, grouped, totals
     from misstep.campaign.words import failure_lines, group_table
-    from misstep.reports.text import screen_width
+    from misstep.reports.text import table_width
 
     database = coordinator.database
     counts = database.counts()
@@ -186,7 +186,7 @@ def _sum_up(coordinator: "Coordinator", *, is_whole: bool, json: bool, quiet: bo
         limits = [] if is_whole else ["seconds"]
         emit_json(_counts_json(database) | {"limits_hit": limits, "out": str(coordinator.plan.out)})
     else:
-        say(*group_table(grouped(database.rows(), BY), BY, width=screen_width()), "")
+        say(*group_table(grouped(database.rows(), BY), BY, width=table_width()), "")
         say(*failure_lines(database.rows()), hang=10)
         say(f"{counts['done']} of {sum(counts.values())} jobs done; all of it is in {coordinator.plan.out}")
         if not is_whole:

@@ -110,7 +110,7 @@ def table(
     """
     from misstep.campaign.groups import grouped, read_by
     from misstep.campaign.words import group_table
-    from misstep.reports.text import screen_width
+    from misstep.reports.text import table_width
 
     names = read_by(by)
     with _database(what, out) as database:
@@ -118,7 +118,7 @@ def table(
     if json:
         emit_json({"groups": [group.as_json(names, confidence=confidence) for group in groups]})
     else:
-        say(*group_table(groups, names, width=screen_width(), confidence=confidence))
+        say(*group_table(groups, names, width=table_width(), confidence=confidence))
     return ExitCode.NOTHING_FOUND
 
 

@@ -23,7 +23,7 @@ from misstep.cli.timing import left_of
 from misstep.errors import LimitReached
 from misstep.loading import load_task
 from misstep.reports.status import StatusLine
-from misstep.reports.text import listed, screen_width, table
+from misstep.reports.text import listed, screen_width, table, table_width
 
 if TYPE_CHECKING:
     from misstep._core import Dominance
@@ -142,7 +142,7 @@ def _show(task: "Task", function: "Dominance") -> None:
         counts = (factor["states"], factor["transitions"], factor["tau_moves"])
         share = f"{factor['finite_share']:.1%}"
         rows.append((str(number), *map(str, counts), share, str(len(factor["variables"]))))
-    say_plain(*table(rows, screen_width()))
+    say_plain(*table(rows, table_width()))
     for number, factor in enumerate(factors, start=1):
         say_plain(f"variables of factor {number}:", *listed(factor["variables"], screen_width()))
 

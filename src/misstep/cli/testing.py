@@ -14,7 +14,7 @@ from misstep.reports.junit import write_junit
 from misstep.reports.report import Report
 from misstep.reports.summary import report_json, total_json, total_table
 from misstep.reports.terminal import Terminal
-from misstep.reports.text import screen_width
+from misstep.reports.text import table_width
 from misstep.session import Session
 from misstep.suite import Suite, expand
 
@@ -60,7 +60,7 @@ def run_suite(
             _json(reports, many=many) | {name: value for name, value in about.items() if value is not None}
         )
     elif many:
-        say("", *total_table(reports, width=screen_width()))
+        say("", *total_table(reports, width=table_width()))
     if check.junit is not None:
         write_junit(check.junit, reports, rules=check.rules, broken=broken or {}, known=families)
     if broken and not json:

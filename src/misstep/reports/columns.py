@@ -1,13 +1,11 @@
-"""Two courses side by side: the misstep marked, the steps of a loop in a bracket, long runs folded."""
+"""Two courses side by side, or one below the other: the misstep marked, a loop in a bracket, long runs folded."""
 
 from dataclasses import dataclass
 from itertools import zip_longest
 
 from misstep.reports.comparison import Comparison, Course
-from misstep.reports.text import harmless, padded, shorten, width_of
+from misstep.reports.text import padded, whole, width_of
 
-# Below this there is no room for two columns.
-_TWO_COLUMNS = 64
 # Longer comparisons are folded where nothing happens.
 _MOST_ROWS = 60
 _AROUND = 12
@@ -31,6 +29,10 @@ class Cell:
     is_step: bool = False
 
 
+_NOTHING = Cell("")
+"""Beside the steps of the longer course."""
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A line of the comparison; steps count from 1."""
@@ -42,18 +44,19 @@ class Row:
 
 
 def side_by_side(comparison: Comparison, width: int) -> list[str]:
-    """Both courses in at most `width` columns.
+    """Both courses beside each other where `width` columns hold all names, one below the other where they do not.
 
-    `>` marks the misstep, or all steps that it may be; `+ | +` marks the steps of a loop.
+    Names are never cut: what is left of two actions may be the same. `>` marks the misstep, or all steps that it
+    may be; `+ | +` marks the steps of a loop.
     """
     left, right = policy_cells(comparison), better_cells(comparison.better)
-    if width < _TWO_COLUMNS:
-        return _stacked(comparison, left, right, width)
     rows = [
         Row(at + 1, _marks(comparison, at), one, other)
-        for at, (one, other) in enumerate(zip_longest(left, right, fillvalue=Cell("")))
+        for at, (one, other) in enumerate(zip_longest(left, right, fillvalue=_NOTHING))
     ]
-    return _drawn(comparison, rows, width)
+    shown = _folded(comparison, rows)
+    lines = _drawn(shown, most=len(rows))
+    return lines if max(map(width_of, lines)) <= width else _stacked(shown)
 
 
 def policy_cells(comparison: Comparison) -> list[Cell]:
@@ -90,16 +93,17 @@ def _marks(comparison: Comparison, at: int) -> str:
     return bracket + misstep
 
 
-def _drawn(comparison: Comparison, rows: list[Row], width: int) -> list[str]:
-    cells = [cell for row in rows for cell in (row.left, row.right)]
+def _drawn(rows: list[Row | None], *, most: int) -> list[str]:
+    """Two columns that are as wide as their names; `most` is how many rows there are with those left out."""
+    shown = [row for row in rows if row is not None]
+    cells = [cell for row in shown for cell in (row.left, row.right)]
     costs = max([len("cost"), *(len(str(cell.cost)) for cell in cells if cell.cost is not None)])
-    steps = max(len("step"), len(str(len(rows))))
-    marks = len(rows[0].marks)
-    room = (width - steps - marks - 5 - 2 * (costs + 1)) // 2
-    name = max(len(_HEADS[1]), min(room, max(_wanted(cell, costs) for cell in cells)))
+    steps = max(len("step"), len(str(most)))
+    marks = len(shown[0].marks)
+    name = max([len(_HEADS[1]), *(_wanted(cell, costs) for cell in cells)])
     heads = [f"{padded(text, name)} {'cost':>{costs}}" for text in _HEADS]
     lines = [f"{'step':>{steps}} {'':{marks}} {heads[0]} | {heads[1]}"]
-    for row in _folded(comparison, rows):
+    for row in rows:
         if row is None:
             lines.append(f"{'...':>{steps}}")
             continue
@@ -111,14 +115,14 @@ def _drawn(comparison: Comparison, rows: list[Row], width: int) -> list[str]:
 
 def _wanted(cell: Cell, costs: int) -> int:
     """The width of the column of names that a cell asks for; what has no cost may use that column too."""
-    width = width_of(harmless(cell.text[:1000]))
+    width = width_of(whole(cell.text))
     return width if cell.cost is not None else width - costs - 1
 
 
 def _cell(cell: Cell, name: int, costs: int) -> str:
     if cell.cost is None:
-        return padded(cell.text, name + 1 + costs)
-    return f"{padded(cell.text, name)} {cell.cost:>{costs}}"
+        return padded(whole(cell.text), name + 1 + costs)
+    return f"{padded(whole(cell.text), name)} {cell.cost:>{costs}}"
 
 
 def _folded(comparison: Comparison, rows: list[Row]) -> list[Row | None]:
@@ -138,15 +142,20 @@ def _folded(comparison: Comparison, rows: list[Row]) -> list[Row | None]:
     return found
 
 
-def _stacked(comparison: Comparison, left: list[Cell], right: list[Cell], width: int) -> list[str]:
-    """One course below the other, where the screen is narrow."""
+def _stacked(rows: list[Row | None]) -> list[str]:
+    """One course below the other, in as many columns as its names take."""
     lines = []
-    for title, cells, is_policy in ((_HEADS[0], left, True), (_HEADS[1], right, False)):
+    for title, is_policy in ((_HEADS[0], True), (_HEADS[1], False)):
         lines.append(f"{title}:")
-        for at, cell in enumerate(cells):
-            marks = _marks(comparison, at) if is_policy else " "
-            cost = "" if cell.cost is None else f" ({cell.cost})"
-            number = str(at + 1) if cell.is_step else ""
-            room = width - 6 - len(marks) - len(cost)
-            lines.append(f"{number:>4} {marks} {shorten(cell.text, room)}{cost}".rstrip(" "))
+        for row in rows:
+            if row is None:
+                lines.append(f"{'...':>4}")
+            elif (cell := row.left if is_policy else row.right) is not _NOTHING:
+                marks = row.marks if is_policy else " "
+                cost = "" if cell.cost is None else f" ({cell.cost})"
+                number = str(row.step) if cell.is_step else ""
+                lines.append(f"{number:>4} {marks} {whole(cell.text)}{cost}".rstrip(" "))
+        # The other course goes on longer: nothing of this one is left out there.
+        while lines[-1].strip() == "...":
+            lines.pop()
     return lines

@@ -11,7 +11,7 @@ from misstep.reports.difference import FamilyKey
 from misstep.reports.report import Report
 from misstep.reports.rules import Rules, breaks_a_rule
 from misstep.reports.summary import summary_lines
-from misstep.reports.text import harmless, shorten
+from misstep.reports.text import USUAL_WIDTH, harmless, shorten
 
 # What XML 1.0 cannot hold at all, not even written as a number.
 _IMPOSSIBLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -67,7 +67,7 @@ def _families(
     for number, family in enumerate(report.families, start=1):
         said = does(family.outcome) + ("" if family.schema is None else f" ({family.schema})")
         case = _case(suite, where, f"family {number}: the policy {said}")
-        text = report.show(family.representative)
+        text = report.show(family.representative, width=USUAL_WIDTH)  # whatever terminal writes it
         if breaks_a_rule(report, family, rules, known):
             _mark(case, "failure", f"{counted(len(family.members), 'bug')}: the policy {said}", text)
         else:

@@ -15,7 +15,7 @@ from misstep.record.record import EVENTS, POOL, Record
 from misstep.record.store import DirectoryStore, MemoryStore
 from misstep.reports.ranking import added_gaps, ranked
 from misstep.reports.show import bug_json, show_bug
-from misstep.reports.text import USUAL_WIDTH
+from misstep.reports.text import screen_width
 from misstep.statistics import CONFIDENCE, Interval, confidence_below, rate_bounds
 from misstep.support.extras import require_extra
 from misstep.support.suggest import some_of
@@ -69,9 +69,13 @@ class Bug:
         """The first decision that is proven to be wrong; None if no single decision could be found."""
         return self.judged.fault
 
-    def show(self, *, width: int = USUAL_WIDTH) -> str:
-        """A text with both courses side by side and the misstep marked, in at most `width` columns."""
-        return "\n".join(show_bug(self.record, self.certificate, width=width))
+    def show(self, *, width: int | None = None) -> str:
+        """A text with both courses side by side and the misstep marked.
+
+        Where names do not fit into `width` columns, one course stands below the other. Without a width it is COLUMNS,
+        the width of the terminal, or 80.
+        """
+        return "\n".join(show_bug(self.record, self.certificate, width=width or screen_width()))
 
 
 class Report:
@@ -194,9 +198,9 @@ class Report:
         known = some_of([str(bug.id) for bug in self.bugs])
         raise InputError(f"there is no bug {number}; there are: {known}")
 
-    def show(self, bug: int | Bug) -> str:
+    def show(self, bug: int | Bug, *, width: int | None = None) -> str:
         """A bug as a text, as `misstep show` prints it."""
-        return (self.bug(bug) if isinstance(bug, int) else bug).show()
+        return (self.bug(bug) if isinstance(bug, int) else bug).show(width=width)
 
     def to_frame(self) -> "pandas.DataFrame":
         """A pandas data frame with one row for each tested state (needs the extra `pandas`)."""

@@ -23,7 +23,7 @@ _ENDLESS = {
 
 
 def show_bug(record: Record, certificate: dict[str, Any], *, width: int = USUAL_WIDTH) -> list[str]:
-    """A bug of a record in at most `width` columns."""
+    """A bug of a record, filled to `width` columns; names are whole, however long they are."""
     if is_safety(certificate):
         from misstep.reports.show_safety import show_model_bug  # the JANI side is loaded when it is needed
 

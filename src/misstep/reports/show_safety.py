@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 from misstep.record.record import Record
-from misstep.reports.text import USUAL_WIDTH, filled, harmless, listed, padded, width_of
+from misstep.reports.text import USUAL_WIDTH, filled, listed, padded, whole, width_of
 from misstep.safety.course import SafeCourse, SafeCourses
 from misstep.safety.model import StateDict
 from misstep.safety.recorded import RecordedEvidence, Step
@@ -45,16 +45,24 @@ def show_run(steps: Sequence[Step], *, width: int = USUAL_WIDTH) -> list[str]:
         (step.action or "no action", _changes(step.state, following.state) or ["nothing"])
         for step, following in pairwise(steps)
     ]
-    longest = max([len("action"), *(width_of(harmless(action[:200])) for action, _ in rows)])
-    name = min(longest, max(len("action"), width // 3))
+    name = max([len("action"), *(width_of(whole(action)) for action, _ in rows)])
     lines = ["It starts where:", *listed(_values(steps[0].state), width), ""]
-    lines.append(f"step   {padded('action', name)}  what changes")
-    for number, (action, changes) in enumerate(rows, start=1):
-        mark = ">" if is_fault(steps, number - 1) else " "
-        first, *rest = listed(changes, width - name - 9, indent=0)
-        lines.append(f"{number:>4} {mark} {padded(action, name)}  {first}")
-        lines += [f"{'':{name + 9}}{line}" for line in rest]
+    if name > width // 2:  # what changes needs the other half, so it comes below the action
+        lines.append("step   action, and below it what changes")
+        for number, (action, changes) in enumerate(rows, start=1):
+            lines.append(f"{number:>4} {_mark(steps, number)} {whole(action)}")
+            lines += listed(changes, width, indent=9)
+    else:
+        lines.append(f"step   {padded('action', name)}  what changes")
+        for number, (action, changes) in enumerate(rows, start=1):
+            first, *rest = listed(changes, width - name - 9, indent=0)
+            lines.append(f"{number:>4} {_mark(steps, number)} {padded(whole(action), name)}  {first}")
+            lines += [f"{'':{name + 9}}{line}" for line in rest]
     return [*lines, "This is unsafe:", *listed(_values(steps[-1].state), width)]
+
+
+def _mark(steps: Sequence[Step], number: int) -> str:
+    return ">" if is_fault(steps, number - 1) else " "
 
 
 def show_replayed_model(found: object, certificate: dict[str, Any], *, width: int = USUAL_WIDTH) -> list[str]:

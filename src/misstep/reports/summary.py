@@ -9,7 +9,7 @@ from misstep.bound import cost_text
 from misstep.events import Family, Finished, Misstep
 from misstep.explain.words import count_line, counted, does, limit_words
 from misstep.reports.report import Report
-from misstep.reports.text import USUAL_WIDTH, table
+from misstep.reports.text import table
 
 _LIKELY_NOTICED = 0.01
 """Less is not worth a line."""
@@ -198,7 +198,7 @@ def _bug_words(found: Finished) -> str:
     return ", ".join(filter(None, (never, dear)))
 
 
-def total_table(reports: Sequence[Report], *, width: int = USUAL_WIDTH) -> list[str]:
+def total_table(reports: Sequence[Report], *, width: int | None = None) -> list[str]:
     """One line a task, for the end of a test of several."""
     rows: list[tuple[str, ...]] = [("task", "tested", "solved", "bugs", "cleared", "unknown", "remarks")]
     for report in reports:

@@ -1,4 +1,4 @@
-"""Texts for a screen: harmless whatever stands in the files they come from, cut and filled to a width."""
+"""Texts for a screen: harmless whatever stands in the files they come from, filled to a width, names whole."""
 
 import os
 import shutil
@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 USUAL_WIDTH = 80
 """Of a screen whose width nobody knows."""
 _ELLIPSIS = "..."
-# A longer word is no path that anybody wants to copy.
-_LONGEST_WORD = 200
+_LONGEST_NAME = 2000
 # Format characters can turn the direction of a line, separators can break it; controls can do anything.
 _ACTIVE = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 
@@ -70,9 +69,13 @@ def _fitting(text: str, width: int) -> str:
     return text
 
 
+def whole(text: str, width: int = USUAL_WIDTH) -> str:
+    """A name, harmless and as it is; only one of thousands of letters, which PDDL allows, is cut."""
+    return shorten(text, width) if len(text) > _LONGEST_NAME else harmless(text)
+
+
 def padded(text: str, width: int, *, right: bool = False) -> str:
-    """The text, cut or filled to exactly this many columns; `right` is for numbers."""
-    text = shorten(text, width)
+    """The text, filled to this many columns; `right` is for numbers."""
     space = " " * (width - width_of(text))
     return space + text if right else text + space
 
@@ -80,9 +83,9 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
 def filled(text: str, width: int, *, hang: int = 2) -> list[str]:
     """A sentence on as many lines as it needs; `hang` is the indent of all lines but the first."""
     room = max(width, hang + 10)
-    words = (shorten(word, room - hang) if len(word) > _LONGEST_WORD else word for word in text.split(" "))
+    words = (whole(word, room - hang) for word in text.split(" "))
     return textwrap.wrap(
-        harmless(" ".join(words)),
+        " ".join(words),
         room,
         subsequent_indent=" " * hang,
         break_long_words=False,
@@ -91,12 +94,12 @@ def filled(text: str, width: int, *, hang: int = 2) -> list[str]:
 
 
 def listed(items: Iterable[str], width: int, *, indent: int = 4) -> list[str]:
-    """Items with commas between them, broken only between two items."""
+    """Items with commas between them, broken only between two items; one that is too long has a line of its own."""
     lines: list[str] = []
     room = max(width - indent - 1, 10)  # one column for the comma
     line = ""
     for item in items:
-        item = shorten(item, room)
+        item = whole(item, room)
         if line and width_of(line) + 2 + width_of(item) > room:
             lines.append(f"{' ' * indent}{line},")
             line = item
@@ -105,29 +108,50 @@ def listed(items: Iterable[str], width: int, *, indent: int = 4) -> list[str]:
     return [*lines, f"{' ' * indent}{line}"] if line else lines
 
 
-def table(rows: Sequence[Sequence[str]], width: int, *, flexible: int = 0) -> list[str]:
-    """Rows under their heads. Columns are at the right but for the first and the last; where that is more
-    than `width`, the column `flexible` is cut in the middle."""
-    clean = [[harmless(cell) for cell in row] for row in rows]
+def table(rows: Sequence[Sequence[str]], width: int | None, *, names: int = 1) -> list[str]:
+    """Rows under their heads: at first `names` columns of names, then numbers at the right, and a last column.
+
+    Where that takes more than `width`, names stand on a line of their own, above the rest of their row. They are not
+    cut, since what is left of two long names may be the same.
+    """
+    clean = [[whole(cell) for cell in row] for row in rows]
     widths = [max(width_of(row[column]) for row in clean) for column in range(len(clean[0]))]
-    over = sum(widths) + 2 * (len(widths) - 1) - width
-    if over > 0:
-        widths[flexible] = max(8, widths[flexible] - over)
     last = len(widths) - 1
-    return [
-        "  ".join(padded(cell, widths[at], right=0 < at < last) for at, cell in enumerate(row)).rstrip()
-        for row in clean
+    filled_rows = [
+        [padded(cell, widths[at], right=names <= at < last) for at, cell in enumerate(row)] for row in clean
     ]
+    if width is None or sum(widths) + 2 * last <= width:
+        return ["  ".join(row).rstrip() for row in filled_rows]
+    halves = ((row[:names], ["", *row[names:]]) for row in filled_rows)
+    return ["  ".join(half).rstrip() for row in halves for half in row]
 
 
 def screen_width() -> int:
-    """The columns of the terminal that standard output goes to; the usual ones where it goes elsewhere."""
+    """The columns that a text for standard output may take: COLUMNS, those of the terminal, or the usual ones."""
+    wanted = _given_width()
+    if wanted is not None:
+        return wanted
     return shutil.get_terminal_size((USUAL_WIDTH, 24)).columns if sys.stdout.isatty() else USUAL_WIDTH
 
 
+def table_width() -> int | None:
+    """The columns that a table may take; None where standard output is a file or a pipe, whose lines have no end."""
+    return screen_width() if sys.stdout.isatty() or _given_width() is not None else None
+
+
+def _given_width() -> int | None:
+    """What the variable COLUMNS says; anything but a number above 0 says nothing."""
+    text = os.environ.get("COLUMNS", "")[:6]
+    return int(text) if text.isdecimal() and int(text) > 0 else None
+
+
 def status_width() -> int:
-    """The columns of the terminal that standard error goes to."""
+    """The columns of the terminal that standard error goes to; COLUMNS can make it narrower.
+
+    It cannot make it wider: what is drawn there is erased again, line by line.
+    """
     try:
-        return os.get_terminal_size(sys.stderr.fileno()).columns or USUAL_WIDTH
+        columns = os.get_terminal_size(sys.stderr.fileno()).columns or USUAL_WIDTH
     except (OSError, ValueError):
-        return USUAL_WIDTH
+        columns = USUAL_WIDTH
+    return min(columns, _given_width() or columns)

@@ -68,14 +68,18 @@ def test_tables_leave_out_columns_that_say_nothing() -> None:
     assert lines[2].split()[:2] == ["p2", "1/2"]
 
 
-def test_long_names_are_cut_so_that_the_table_fits() -> None:
+def test_long_names_have_a_line_of_their_own_where_a_row_does_not_fit() -> None:
     rows = [
         row(f"a/very/long/way/to/the/problem/{i}", f"asnet:models/checkpoint-{i:09d}", 0, Result())
         for i in (1, 2)
     ]
-    lines = group_table(grouped(rows, ("task", "policy")), ("task", "policy"), width=80)
-    assert max(map(len, lines)) <= 80
-    assert lines[1].startswith("a/") and lines[1].split()[1].endswith("1")
+    groups = grouped(rows, ("task", "policy"))
+    lines = group_table(groups, ("task", "policy"), width=80)
+    assert max(map(len, lines)) <= 80 and len(lines) == 6
+    assert lines[2].split() == ["a/very/long/way/to/the/problem/1", "asnet:models/checkpoint-000000001"]
+    assert lines[3].split() == ["1", "0", "0", "0", "0", "?"]
+    wide = group_table(groups, ("task", "policy"), width=None)
+    assert [line.split() for line in wide] == [lines[at].split() + lines[at + 1].split() for at in (0, 2, 4)]
 
 
 def test_what_jobs_are_put_together_by() -> None:
