@@ -79,6 +79,7 @@ def test_shrink(ferry_run: tuple[Path, dict[str, object]]) -> None:
     out, _ = ferry_run
     bug = max((out / "bugs").glob("*.json"), key=lambda path: path.stat().st_size).stem
     done = misstep("shrink", out, bug, "--json")
+    assert done.code == 0
     assert done.json["after"]["run"] <= done.json["before"]["run"]
     assert misstep("verify", out, "--json").json["invalid"] == []
     (out / "bugs" / f"{bug}-shrunk.json").unlink()

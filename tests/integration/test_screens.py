@@ -106,9 +106,9 @@ COMMANDS = [
     *("campaign", "campaign status", "campaign table", "campaign plot", "campaign export"),
 ]
 SCREENS |= {f"help-{name.replace(' ', '-')}": (*name.split(), "--help") for name in COMMANDS}
-ENDS_WITH_ONE = ("campaign", "test", "test-quiet", "test-directory", "replay", "replay-bug", "replay-changed", "shrink",
+ENDS_WITH_ONE = ("campaign", "test", "test-quiet", "test-directory", "replay", "replay-bug", "replay-changed",
                  "diff", "safety-diff",
-                 "safety-test", "safety-replay", "safety-shrink")  # fmt: skip
+                 "safety-test", "safety-replay")  # fmt: skip
 ENDS_WITH_FOUR = ("test-error", "campaign-error", "unknown-option")
 
 

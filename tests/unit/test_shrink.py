@@ -12,6 +12,7 @@ from misstep.plugins import list_parts
 from misstep.record.replay import open_replay
 from misstep.record.shrunk import shrink_bug
 from misstep.record.verify import verify_all
+from tests.conftest import COURIER
 
 FERRY = Path(__file__).parents[1] / "tasks" / "ferry"
 FILES = (FERRY / "domain.pddl", FERRY / "p02.pddl")
@@ -43,3 +44,23 @@ def test_after_every_oracle(oracle: str, task: misstep.Task, tmp_path: Path) -> 
     found = verify_all(out)
     assert found.is_sound, found
     assert found.valid == len(report.bugs) + report.cleared + len(bugs)
+
+
+def test_nothing_gets_longer(tmp_path: Path) -> None:
+    """A state farther down the run was taken although 9 actions lead to it, and 6 to the original state."""
+    out = tmp_path / "record"
+    report = misstep.test(COURIER, "zoo:courier", pool=40, out=out)
+    again = open_replay(out)
+    went_back = 0
+    for bug in report.bugs:
+        shrunk = shrink_bug(again, str(bug.id))
+        before, after = shrunk.before, shrunk.after
+        assert before["run"] is not None and after["run"] is not None and after["run"] <= before["run"]
+        assert before["walk"] is not None and after["walk"] is not None and after["walk"] <= before["walk"]
+        assert len(shrunk.certificate["walk_from_initial_state"]) == after["walk"]
+        assert len(shrunk.certificate["run"]["actions"]) == after["run"]
+        is_smaller = (after["run"], after["walk"]) != (before["run"], before["walk"])
+        assert is_smaller != shrunk.said.startswith("nothing smaller was found")
+        went_back += "the walk to it is longer" in shrunk.said
+    assert went_back >= 1
+    assert verify_all(out).is_sound

@@ -9,8 +9,9 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import Json
+from misstep.cli.options import Json, Quiet
 from misstep.cli.output import emit_json, note, say
+from misstep.reports.status import StatusLine
 from misstep.statistics import CONFIDENCE
 
 if TYPE_CHECKING:
@@ -34,19 +35,20 @@ Confidence: TypeAlias = Annotated[
 
 
 @contextmanager
-def _database(what: Path, out: Path | None = None) -> "Iterator[Database]":
+def _database(what: Path, out: Path | None, *, quiet: bool) -> "Iterator[Database]":
     from misstep.campaign.database import NAME, Database
     from misstep.campaign.plan import read_plan
 
     folder = read_plan(what, out=out).out if what.suffix == ".toml" else what
     database = Database.read(folder / NAME if folder.is_dir() or what.suffix == ".toml" else folder)
     try:
-        yield database
+        with StatusLine(f"reading {database.path}", quiet=quiet):
+            yield database
     finally:
         database.close()
 
 
-def status(what: What, /, *, out: Out = None, json: Json = False) -> int:
+def status(what: What, /, *, out: Out = None, json: Json = False, quiet: Quiet = False) -> int:
     """Show the progress of a campaign: how many jobs are done, why jobs failed, how long the rest may take.
 
     Example: misstep campaign status nightly.toml
@@ -55,7 +57,7 @@ def status(what: What, /, *, out: Out = None, json: Json = False) -> int:
     from misstep.campaign.cost import Costs
     from misstep.campaign.words import duration, failure_lines
 
-    with _database(what, out) as database:
+    with _database(what, out, quiet=quiet) as database:
         counts, dropped = database.counts(), database.dropped()
         running = is_running(database.path.parent)
         left = Costs.of(database).left(database)
@@ -89,7 +91,9 @@ def status(what: What, /, *, out: Out = None, json: Json = False) -> int:
             state = "running" if running else "stopped; the same command goes on"
             say(f"left      {one} ({state})", hang=10)
         if dropped:
-            note(f"{dropped} more jobs have results, but the file does not ask for them any more.")
+            note(
+                f"{dropped} more jobs have results, but the file does not ask for them any more.", quiet=quiet
+            )
     return ExitCode.NOTHING_FOUND
 
 
@@ -101,6 +105,7 @@ def table(
     confidence: Confidence = CONFIDENCE,
     out: Out = None,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> int:
     """Show what was found, with exact bounds of the bug rates, in groups of jobs.
 
@@ -113,7 +118,7 @@ def table(
     from misstep.reports.text import table_width
 
     names = read_by(by)
-    with _database(what, out) as database:
+    with _database(what, out, quiet=quiet) as database:
         groups = grouped(database.rows(), names)
     if json:
         emit_json({"groups": [group.as_json(names, confidence=confidence) for group in groups]})
@@ -139,6 +144,7 @@ def plot(
     ] = None,
     out: Out = None,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> int:
     """Draw what was found as an SVG file.
 
@@ -149,7 +155,7 @@ def plot(
     from misstep.record.store import write_whole
 
     names = read_by(by)
-    with _database(what, out) as database:
+    with _database(what, out, quiet=quiet) as database:
         if kind == "rate":
             chart, curves = rate_chart(grouped(database.rows(), names), confidence=confidence)
         else:
@@ -173,6 +179,7 @@ def export(
     ] = None,
     out: Out = None,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> int:
     """Write all jobs with their results to a file for other programs.
 
@@ -183,7 +190,7 @@ def export(
 
     if csv is None and parquet is None:
         raise InputError("there is nothing to write; name a file with --csv or --parquet")
-    with _database(what, out) as database:
+    with _database(what, out, quiet=quiet) as database:
         rows = 0
         if csv is not None:
             rows = write_csv(csv, database)

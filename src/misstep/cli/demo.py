@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import Json
+from misstep.cli.options import Json, Quiet
 from misstep.cli.output import emit_json, note, say, say_plain
 from misstep.reports.status import StatusLine
 from misstep.reports.summary import Kind, kinds
@@ -37,6 +37,7 @@ def demo(
         Path | None, Parameter(help="The directory of the record; by default runs/demo-NUMBER.")
     ] = None,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> int:
     """Test a small trained network on a bundled task: two vans bring three parcels to where they belong.
 
@@ -62,13 +63,13 @@ def demo(
         record = Record.create_free(Path("runs") / "demo") if out is None else Record.create(out)
         if not json:
             _introduce(config)
-        report, interrupted = run_session(Session(config, record=record), quiet=json, silent=True)
+        report, interrupted = run_session(Session(config, record=record), quiet=quiet or json, silent=True)
     if interrupted:
-        note(f"interrupted: what was found is saved in {record.where}")
+        note(f"interrupted: what was found is saved in {record.where}", quiet=quiet)
         return ExitCode.INTERRUPTED
-    with StatusLine("checking all proofs again", quiet=json):
+    with StatusLine("checking all proofs again", quiet=quiet or json):
         checked = verify_record(record)
-    with StatusLine("writing the report", quiet=json):
+    with StatusLine("writing the report", quiet=quiet or json):
         page = report.write_html(Path(record.where) / "report.html")
     if json:
         emit_json({**report.as_json(), "verify": checked.as_json(), "report": str(page)})
@@ -76,7 +77,7 @@ def demo(
         _show_bugs(report)
         _sum_up(report, checked, page)
         policy_seconds = report.finished.seconds["policy"]
-        note(f"{time.perf_counter() - start:.1f} s (the policy: {policy_seconds:.1f} s)")
+        note(f"{time.perf_counter() - start:.1f} s (the policy: {policy_seconds:.1f} s)", quiet=quiet)
     return ExitCode.INTERNAL_ERROR if checked.invalid else ExitCode.NOTHING_FOUND
 
 

@@ -8,8 +8,9 @@ from cyclopts.validators import Number
 
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.limits import Limits
-from misstep.cli.options import Json, MemoryMb, Seconds
+from misstep.cli.options import Json, MemoryMb, Quiet, Seconds
 from misstep.cli.output import emit_json, say
+from misstep.reports.status import StatusLine
 from misstep.statistics import CONFIDENCE
 
 
@@ -24,6 +25,7 @@ def diff(
     seconds: Seconds = None,
     memory_mb: MemoryMb = None,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> int:
     """Compare two tests state by state: what is new, fixed, worse, better; exit code 1 if it got worse.
 
@@ -35,7 +37,8 @@ def diff(
     from misstep.reports.difference import difference, paired_reports
     from misstep.reports.difference_lines import difference_lines
 
-    with Limits(seconds=seconds, memory_mb=memory_mb).watch():
+    status = StatusLine("comparing", quiet=quiet, seconds=seconds)
+    with status, Limits(seconds=seconds, memory_mb=memory_mb).watch():
         pairs = paired_reports(old, new)
         found = difference(pairs, confidence=confidence)
     if json:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from misstep import __version__
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import Json
+from misstep.cli.options import Json, Quiet
 from misstep.cli.output import emit_json, say
 from misstep.reports.status import StatusLine
 
@@ -41,14 +41,14 @@ class Check:
     detail: str
 
 
-def doctor(*, json: Json = False) -> int:
+def doctor(*, json: Json = False, quiet: Quiet = False) -> int:
     """Check the installation: Python, the native core, the translator, optional extras, the machine.
 
     Exit code 0 means that everything that is needed works.
 
     Example: misstep doctor
     """
-    with StatusLine("checking the installation", quiet=json):
+    with StatusLine("checking the installation", quiet=quiet or json):
         checks = [_python(), _core(), _translator(), *_extras(), _machine()]
     works = all(check.status != "failed" for check in checks)
     if json:

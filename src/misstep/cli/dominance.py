@@ -77,8 +77,7 @@ def dominance(
             task = load_task(domain, problem, unit_cost=unit_cost, budget=budget)
     except LimitReached as reached:
         return _no_result(reached, json=json, quiet=quiet)
-    if not quiet:
-        warn(task.warnings)
+    warn(*task.warnings, quiet=quiet)
     start = time.perf_counter()
     if load is not None:
         function = files.load(task, load)

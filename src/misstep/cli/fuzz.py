@@ -49,8 +49,7 @@ def fuzz(
     budget = config.budget()
     with StatusLine(f"loading {config.subject}", quiet=quiet, seconds=config.seconds):
         bench = set_up(config, budget)
-    if not quiet:
-        warn(bench.warnings)
+    warn(*bench.warnings, quiet=quiet)
     pool = bench.fuzz(budget)
     made_by = _made_by(bench, pool)
     if resume and out.exists() and read_lines(out):  # else it was killed before it had begun: begin now
@@ -87,10 +86,10 @@ def _sum_up(
     from misstep.answers.guard import failures_of
 
     if pool.bound_hit:
-        warn(["some exact distances were too far to search; lower bounds took their place"])
+        warn("some exact distances were too far to search; lower bounds took their place", quiet=quiet)
     if failures := failures_of(bench.policy):
         state, reason = next(iter(failures.items()))
-        warn([f"the policy failed on {len(failures)} states, such as {state}: {reason}"])
+        warn(f"the policy failed on {len(failures)} states, such as {state}: {reason}", quiet=quiet)
     if json:
         result: dict[str, Any] = {
             "pool": found,

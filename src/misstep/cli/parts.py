@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import Json
+from misstep.cli.options import Json, Quiet
 from misstep.cli.output import emit_json, say_plain
+from misstep.reports.status import StatusLine
 from misstep.support.plain import to_plain
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def parts(
     /,
     *,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> int:
     """Show the parts that can be named on the command line, with their options and defaults.
 
@@ -50,7 +52,8 @@ def parts(
     """
     from misstep.plugins import KINDS, list_parts
 
-    found = {name: list_parts(name) for name in ([kind] if kind else KINDS)}
+    with StatusLine("loading parts", quiet=quiet):
+        found = {name: list_parts(name) for name in ([kind] if kind else KINDS)}
     if json:
         emit_json({name: to_plain(listed) for name, listed in found.items()})
         return ExitCode.NOTHING_FOUND

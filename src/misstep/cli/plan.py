@@ -76,8 +76,7 @@ def plan(
         limit = result.limit
         # What an external planner has to say for itself.
         warnings = [*warnings, *filter(None, [getattr(result, "note", "")])]
-    if not quiet:
-        warn(warnings)
+    warn(*warnings, quiet=quiet)
     if out is not None and result is not None and result.outcome == "solved":
         write_plan(out, result.plan, result.cost or 0)
     if json:

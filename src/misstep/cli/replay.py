@@ -45,8 +45,8 @@ def replay(
             again = open_replay(folder, policy=policy, trust=trust)
             certificates = again.bugs(bug)
             answers = again.ask(certificates)
-        for text in changed_policy(again.record) if policy is None and not json else ():
-            warn(text)
+        if policy is None:
+            warn(*changed_policy(again.record), quiet=quiet)
         for found in answers:
             counts[found.status] += 1
             rows.append(found.as_json())

@@ -7,9 +7,10 @@ from cyclopts import Parameter
 
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.limits import Limits
-from misstep.cli.options import Json, MemoryMb, Seconds
+from misstep.cli.options import Json, MemoryMb, Quiet, Seconds
 from misstep.cli.output import emit_json, say
 from misstep.errors import InputError
+from misstep.reports.status import StatusLine
 
 
 def report(
@@ -26,6 +27,7 @@ def report(
     seconds: Seconds = None,
     memory_mb: MemoryMb = None,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> int:
     """Write a page for the browser: what was found, and every bug step by step with the states drawn.
 
@@ -41,7 +43,8 @@ def report(
 
     if not records:
         raise InputError("there is no record to report on; give the directory of one, such as runs/demo-001")
-    with Limits(seconds=seconds, memory_mb=memory_mb).watch():
+    status = StatusLine("making the page", quiet=quiet, seconds=seconds)
+    with status, Limits(seconds=seconds, memory_mb=memory_mb).watch():
         reports = [Report(Record.open(folder)) for record in records for folder in records_in(record)]
         page = make_page(reports, drawing=None if drawing is None else make_part("drawing", drawing))
     path = out or records[0] / "report.html"

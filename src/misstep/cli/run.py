@@ -53,8 +53,7 @@ def run(
     budget = config.budget()
     with StatusLine(f"loading {config.subject}", quiet=quiet, seconds=config.seconds) as status:
         bench = set_up(config, budget)
-        if not quiet:
-            warn(bench.warnings)
+        warn(*bench.warnings, quiet=quiet)
         graph, task = bench.graph, bench.task
         status.show(f"running {config.policy} on {config.subject}")
         runs = graph.run(task.batch([task.initial_state]), max_steps=config.longest_run, budget=budget)
@@ -79,8 +78,8 @@ def run(
         )
         return ExitCode.NOTHING_FOUND
     _show(found, states=states, seconds=spent, policy_seconds=graph.policy_seconds, quiet=quiet)
-    if reason is not None and not quiet:
-        warn([reason])
+    if reason is not None:
+        warn(reason, quiet=quiet)
     return ExitCode.NOTHING_FOUND
 
 

@@ -18,6 +18,7 @@ from misstep.cli.safety_options import ModelFile
 from misstep.cli.training import say_limit
 from misstep.errors import InputError
 from misstep.explain.rates import share_words
+from misstep.reports.status import StatusLine
 
 Count = Number(gt=0, lt=MAX_COUNT)
 MAX_WIDTH = 100_000
@@ -32,6 +33,7 @@ def generate(
         tuple[str, ...],
         Parameter(name="--parameter", negative="", help="NAME=VALUE, such as length=15; may be repeated."),
     ] = (),
+    quiet: Quiet = False,
 ) -> int:
     """Write the JANI model of a benchmark.
 
@@ -40,7 +42,8 @@ def generate(
     from misstep.bundled.models import generate as make
     from misstep.safety.model import parse_constants
 
-    document = make(name, **parse_constants(parameter, option="--parameter"))
+    with StatusLine(f"making {name}", quiet=quiet):
+        document = make(name, **parse_constants(parameter, option="--parameter"))
     try:
         out.write_text(json_module.dumps(document) + "\n", encoding="utf-8")
     except OSError as error:

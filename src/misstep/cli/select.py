@@ -108,8 +108,8 @@ def select(
     if json:
         emit_json(found.as_json(criterion))
         return ExitCode.NOTHING_FOUND
+    warn(*(f"{file}: {reason}" for file, reason in found.failed.items()), quiet=quiet)
     if not quiet:
-        warn([f"{file}: {reason}" for file, reason in found.failed.items()])
         _say_ranking(found)
     say(found.choices[criterion].candidate.policy)
     return ExitCode.NOTHING_FOUND

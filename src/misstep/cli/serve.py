@@ -51,8 +51,7 @@ def serve(
     with StatusLine(f"loading {config.subject}", quiet=quiet):
         bench = set_up(config, Budget())
     task = bench.task
-    if not quiet:
-        warn(bench.warnings)
+    warn(*bench.warnings, quiet=quiet)
     if isinstance(bench.policy, Guard):
         bench.policy.max_seconds = max_seconds
     server = PolicyServer(task, bench.policy, address=address)

@@ -17,7 +17,8 @@ def serve_until_stopped(
 ) -> int:
     """Prints the address, alone or in a JSON object with what it is `about`, and serves."""
     if not server.address.is_local:
-        warn([f"{server.address} can be reached from other machines, by anybody and without encryption"])
+        open_to_all = "can be reached from other machines, by anybody and without encryption"
+        warn(f"{server.address} {open_to_all}", quiet=quiet)
     try:
         server.start()
         if json:

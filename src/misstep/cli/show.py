@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.options import Json
+from misstep.cli.options import Json, Quiet
 from misstep.cli.output import emit_json, say, say_plain
 from misstep.reports.ranking import ranked
 from misstep.reports.report import Report
@@ -21,6 +21,7 @@ def show(
     /,
     *,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> int:
     """Show what was found: the kinds of bugs, or one bug with both courses side by side.
 
@@ -44,7 +45,7 @@ def show(
         emit_json(found[0] if len(found) == 1 else {"tasks": found})
         return ExitCode.NOTHING_FOUND
     for report in reports:
-        _show_all(report)
+        _show_all(report, quiet=quiet)
     return ExitCode.NOTHING_FOUND
 
 
@@ -60,7 +61,7 @@ def _as_json(report: Report) -> dict[str, Any]:
     }
 
 
-def _show_all(report: Report) -> None:
+def _show_all(report: Report, *, quiet: bool) -> None:
     started = report.tally.started
     if started is not None:
         say(f"task      {started.task}", f"policy    {started.policy}", hang=10)
@@ -72,5 +73,5 @@ def _show_all(report: Report) -> None:
     say(*summary_lines(report), hang=10)
     if report.families:
         say("", *kind_lines(report), "")
-    if report.families:
+    if report.families and not quiet:
         say(f"next      misstep show {report.record.where} {report.families[0].representative}")

@@ -24,7 +24,10 @@ def shrink(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Find the last state on a bug's run that is still a bug, and a short walk to it; with a certificate.
+    """Find a smaller bug: a later state on the run that is still a bug, to which no longer walk leads.
+
+    The smaller bug has a certificate of its own. Neither the policy's run nor the walk from the initial state gets
+    longer. The exit code is 0, also where nothing smaller is found.
 
     Example: misstep shrink runs/line-001 12
     """
@@ -38,7 +41,7 @@ def shrink(
         found = shrink_bug(open_replay(record, trust=trust, searches=True), bug)
     if json:
         emit_json(found.as_json())
-        return ExitCode.BUGS_FOUND
+        return ExitCode.NOTHING_FOUND
     say(
         f"{found.said}; the policy's run: {found.before['run']} -> {counted(found.after['run'] or 0, 'step')}"
     )
@@ -50,4 +53,4 @@ def shrink(
     if not quiet:
         say_plain("", *show_bug(found.record, found.certificate, width=screen_width()))
     say(f"certificate: {found.name} in {found.record.where}")
-    return ExitCode.BUGS_FOUND
+    return ExitCode.NOTHING_FOUND

@@ -76,14 +76,15 @@ class NetworkOptions:
 class Once:
     """Warns of a thing once, however often it happens."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
         self._heard: set[str] = set()
 
     def __call__(self, text: str) -> None:
         """Warns, if this was not said before."""
         if text not in self._heard:
             self._heard.add(text)
-            warn([text])
+            warn(text, quiet=self._quiet)
 
 
 def check_writable(out: Path) -> None:
@@ -135,7 +136,7 @@ def train_and_tell(
             max_seconds=limits.seconds_left,
             watch=limits.watch,
             progress=lambda told: _show(told, quiet=quiet or json),
-            report=Once(),
+            report=Once(quiet=quiet),
         )
     if json:
         emit_json(result.as_json())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from misstep.claim import names
 from misstep.errors import InputError
 from misstep.explain.fault import localise
-from misstep.explain.shrink import shrink, walk_to
+from misstep.explain.shrink import Shrunk, shrink, walk_to
 from misstep.explain.words import counted
 from misstep.oracle import Panel, make_oracles
 from misstep.record.certificate import make_certificate
@@ -81,12 +81,20 @@ def _shrink_task_bug(again: Replay, bug: str) -> ShrunkBug:
         replay=f"{replay_command(again.record.where)} {name}",
     )
     again.record.bug(name, made)
-    return ShrunkBug(
-        again.record,
-        bug,
-        name,
-        made,
-        f"{counted(shrunk.steps_on_run, 'step')} further down the run",
-        {"run": case.run.steps, "walk": None if walk is None else len(walk)},
-        {"run": shrunk.case.run.steps, "walk": None if shrunk.walk is None else len(shrunk.walk)},
-    )
+    before = {"run": case.run.steps, "walk": None if walk is None else len(walk)}
+    after = {"run": shrunk.case.run.steps, "walk": None if shrunk.walk is None else len(shrunk.walk)}
+    return ShrunkBug(again.record, bug, name, made, _said(shrunk, is_same=after == before), before, after)
+
+
+def _said(shrunk: Shrunk, *, is_same: bool) -> str:
+    """What became smaller, in words, and what was left alone."""
+    at = shrunk.steps_on_run
+    if is_same:
+        said = "nothing smaller was found"
+    elif at:
+        said = f"{counted(at, 'step')} further down the run"
+    else:
+        said = "a shorter walk to the same state"
+    if shrunk.latest == at:
+        return said
+    return f"{said} (the state {shrunk.latest} steps down is a bug, too, but the walk to it is longer)"

@@ -6,7 +6,7 @@ A status line is erased before anything is printed.
 import contextlib
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TextIO
 
 from misstep.errors import InputError
@@ -68,8 +68,8 @@ def note(text: str, *, quiet: bool = False) -> None:
         _write(sys.stderr, _message(text))
 
 
-def warn(warnings: Iterable[str], *, quiet: bool = False) -> None:
-    """Shows warnings on standard error."""
+def warn(*warnings: str, quiet: bool) -> None:
+    """Shows warnings on standard error, each on a line of its own."""
     for text in warnings:
         note(f"warning: {text}", quiet=quiet)
 

@@ -55,7 +55,7 @@ class Terminal:
     def on(self, event: Event) -> None:
         """Shows an event."""
         if isinstance(event, Warned):
-            warn([event.text], quiet=self._quiet)
+            warn(event.text, quiet=self._quiet)
         if isinstance(event, Judged) and event.verdict is Verdict.BUG:
             self._bug(event)
         if isinstance(event, Progress) and self._view is not None:
