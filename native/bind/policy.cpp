@@ -11,7 +11,7 @@ using namespace misstep;
 
 namespace {
 
-// A Python callable that takes a StateBatch and returns an action or None for each state.
+// A Python callable that takes a StateBatch and returns an action, its name or None for each state.
 class CallablePolicy final : public Policy {
   public:
     CallablePolicy(nb::handle task, const TaskObject& core, nb::handle callable, std::size_t best_batch)
@@ -27,7 +27,7 @@ class CallablePolicy final : public Policy {
             callable_(make_batch(nb::borrow(task_), core_, states.size(), std::move(values)));
         std::size_t count = 0;
         for (nb::handle answer : answers) {
-            if (count < states.size()) actions[count] = action_of(answer);
+            if (count < states.size()) actions[count] = action_of(answer, states[count]);
             ++count;
         }
         if (count != states.size())
@@ -37,20 +37,31 @@ class CallablePolicy final : public Policy {
     std::size_t best_batch() const override { return best_batch_; }
 
   private:
-    ActionId action_of(nb::handle answer) const {
+    ActionId action_of(nb::handle answer, const Word* state) {
         if (answer.is_none()) return kNoAction;
         ActionObject* action = nullptr;
         if (nb::try_cast(answer, action) && action != nullptr)
             return action->core->same_as(core_) ? action->id : kUnknownAction;
+        // A name stands for the same action as in every test; what comes back is an action or a BadAnswer.
+        if (nb::isinstance<nb::str>(answer)) return action_of(named(answer, state), state);
         // The guard's BadAnswer tells an action that the task does not have from no decision at all.
         nb::object outcome = nb::getattr(answer, "outcome", nb::none());
         std::string said;
         return nb::try_cast(outcome, said) && said == "illegal" ? kUnknownAction : kNoDecision;
     }
 
+    nb::object named(nb::handle name, const Word* state) {
+        nb::module_ answers = nb::module_::import_("misstep.answers.answer");
+        nb::object task = nb::borrow(task_);
+        if (!names_.is_valid()) names_ = answers.attr("ActionNames")(task);
+        StateObject asked{task, &core_, std::vector<Word>(state, state + core_.space.num_words())};
+        return answers.attr("read_answer")(name, asked, names_);
+    }
+
     nb::handle task_;
     const TaskObject& core_;
     nb::handle callable_;
+    nb::object names_;  // the actions by name, once one is named
     std::size_t best_batch_;
 };
 
@@ -338,15 +349,16 @@ void bind_policy(nb::module_& m) {
             nb::arg("task"), nb::arg("policy"), nb::kw_only(), nb::arg("dead_ends") = true,
             nb::arg("recheck") = true, nb::arg("seed") = 0,
             nb::sig("def __init__(self, task: Task, policy: collections.abc.Callable[[StateBatch], "
-                    "collections.abc.Sequence[Action | None]], *, "
+                    "collections.abc.Sequence[Action | str | None]], *, "
                     "dead_ends: bool = True, recheck: bool = True, seed: int = 0) -> None"),
+            "The policy answers each state with an action, its name, or None. "
             "`dead_ends`: runs end in states with h^max = infinity. `recheck`: the first states and later "
             "some are asked again, and FlakyPolicy is raised where the answer differs.")
         .def_prop_ro("task", [](const GraphObject& g) { return g.task; })
         .def_prop_ro(
             "policy", [](const GraphObject& g) { return g.policy; },
             nb::sig("def policy(self) -> collections.abc.Callable[[StateBatch], "
-                    "collections.abc.Sequence[Action | None]]"))
+                    "collections.abc.Sequence[Action | str | None]]"))
         .def("run", &run_all, nb::arg("starts"), nb::kw_only(), nb::arg("max_steps") = 1000,
              nb::arg("budget") = nb::none(),
              nb::sig("def run(self, starts: StateBatch, *, max_steps: int = 1000, budget: Budget | None = "

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from misstep.errors import InputError, MisstepError, PartError
 from misstep.support.describe import describe_error
-from misstep.support.suggest import did_you_mean
+from misstep.support.suggest import did_you_mean, nearest
 
 # Options count or limit something; more than this means a typing error.
 _MAX_NUMBER = 2**31
@@ -159,6 +159,11 @@ def make_policy_part(text: str, *, kind: str = "policy") -> Any:
     end only where the part has an option of this name; all that is before is VALUE.
     """
     name, _, rest = text.partition(":")
+    if name not in _entries(kind) and (value := _value_of_zoo(kind, name)) is not None:
+        raise InputError(f"unknown {kind} `{name}`; did you mean `zoo:{value}`? (`misstep parts` shows all)")
+    if name not in _entries(kind) and Path(text).is_file():
+        known = ", ".join(sorted(_entries(kind)))
+        raise InputError(f"{kind} `{text}` is a file: write KIND:{text}, where KIND is one of {known}")
     cls = part_class(kind, name)
     options = [field for field in dataclasses.fields(cls) if field.init]
     value, given = split_options(rest, [field.name for field in options[1:]], where=f"policy `{text}`")
@@ -167,6 +172,15 @@ def make_policy_part(text: str, *, kind: str = "policy") -> Any:
     if not value and options and options[0].default is dataclasses.MISSING:
         raise InputError(f"policy `{name}` needs a value; write `{name}:{options[0].name.upper()}`")
     return build_part(kind, name, {options[0].name: value} | given if value else given)
+
+
+def _value_of_zoo(kind: str, name: str) -> str | None:
+    """The trained policy that comes with misstep and is called so, or nearly so where no part is."""
+    known = _entries(kind)
+    names = getattr(_load(kind, known["zoo"]), "names", None) if "zoo" in known else None
+    if names is None or did_you_mean(name, known):
+        return None
+    return nearest(name, names())
 
 
 def part_class(kind: str, name: str) -> type[Any]:

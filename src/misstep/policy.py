@@ -52,11 +52,11 @@ def bind_policy(policy: "Policy | PolicyPart", task: Task) -> Policy:
     return bound
 
 
-def per_state(choose: Callable[[State], Action | None]) -> Policy:
-    """Lifts a function of one state to a policy."""
+def per_state(choose: Callable[[State], Action | str | None]) -> Policy:
+    """Lifts a function of one state, which may also name its action, to a policy."""
 
     def policy(states: StateBatch, /) -> list[Action | None]:
-        return [choose(state) for state in states]
+        return [cast(Action | None, choose(state)) for state in states]
 
     return policy
 

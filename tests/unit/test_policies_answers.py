@@ -209,3 +209,71 @@ def test_per_state_policies_may_answer_with_names(task: Task) -> None:
     by_name: Any = lambda state: task.applicable(state)[0].name  # noqa: E731
     guard = Guard(per_state(by_name), task)
     assert guard(task.batch([task.initial_state])) == [task.applicable(task.initial_state)[0]]
+
+
+def test_a_graph_takes_names_as_tests_do(task: Task) -> None:
+    """Names made every run `failed` at its first step."""
+    start = task.batch([task.initial_state])
+    greedy = HeuristicPolicy(task, "ff")
+    (expected,) = PolicyGraph(task, greedy).run(start)
+    for written in (str, str.upper, lambda name: name.strip("()"), lambda name: f"  {name}  "):
+
+        def named(states: Any, written: Any = written) -> Any:
+            return [None if best is None else written(best.name) for best in greedy(states)]
+
+        (run,) = PolicyGraph(task, named).run(start)
+        assert (run.outcome, run.actions) == (expected.outcome, expected.actions) and run.steps > 1
+    first = str(task.applicable(task.initial_state)[0])
+    (run,) = PolicyGraph(task, per_state(lambda state: first)).run(start)
+    assert run.outcome == "illegal" and run.steps == 1 and run.answer is not None and run.answer.name == first
+    given: list[tuple[Any, str]] = [
+        ("fly away", "illegal"),
+        ("", "illegal"),
+        (None, "stuck"),
+        (0, "failed"),
+        (b"x", "failed"),
+    ]
+    for answer, outcome in given:
+
+        def same(states: Any, answer: Any = answer) -> Any:
+            return [answer] * len(states)
+
+        for policy in (same, Guard(same, task)):
+            (run,) = PolicyGraph(task, policy).run(start)
+            assert run.outcome == outcome
+
+
+def test_a_name_in_a_graph_is_the_action_that_applies(tmp_path: Path) -> None:
+    """Where the translator split an action, its name stands for the one that applies."""
+    split = Task(SPLIT)
+    same = [action for action in split.actions if action.name == split.actions[0].name]
+    assert len(same) == 2
+    (run,) = PolicyGraph(split, lambda states: [same[0].name] * len(states)).run(
+        split.batch([split.initial_state])
+    )
+    assert run.steps >= 1 and run.actions[0] in split.applicable(split.initial_state)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "words"),
+    [
+        ("policy", "courier", "did you mean `zoo:courier`"),
+        ("policy", "ferri", "did you mean `zoo:ferry`"),
+        ("policy", "asnett", "did you mean `asnet`"),
+        ("policy", "nothing-like-it", "known: asnet"),
+        ("safety-policy", "two_way_line", "did you mean `zoo:two_way_line`"),
+        ("safety-policy", "zooo", "did you mean `zoo`"),
+    ],
+)
+def test_policies_of_the_zoo_are_suggested(kind: str, text: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        make_policy_part(text, kind=kind)
+
+
+def test_a_file_without_its_kind_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "mine.asnet"
+    file.touch()
+    with pytest.raises(
+        InputError, match=r"mine\.asnet` is a file: write KIND:.*mine\.asnet, where KIND is one of asnet"
+    ):
+        make_policy_part(str(file))

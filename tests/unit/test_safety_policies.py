@@ -301,3 +301,21 @@ def test_start_states_satisfy_their_condition(data: Path) -> None:
     reference = Jani(json.loads(task.files.model), {}, {})
     for s in random.Random(0).sample(starts[1:], 5):
         assert reference.condition(task.files.start)(reference.read(task.state(game, s)))
+
+
+@pytest.mark.parametrize("network", ["x.nnet", "x.pt", "x.onnx"])
+def test_a_network_alone_names_its_description(network: str, tmp_path: Path) -> None:
+    """`nnet:x.nnet` said: Expecting value."""
+    file = tmp_path / network
+    file.write_bytes(b"\xff// no JSON")
+    with pytest.raises(InputError, match=r"a network alone; .* none beside it names this network"):
+        read_interface(file)
+    (tmp_path / "broken.jani2nnet").write_text("{")
+    other = Interface(tmp_path / "other.nnet", ("speed",), ("coast",), True)
+    write_interface(tmp_path / "other.jani2nnet", other, [])
+    interface = Interface(file, ("speed",), ("coast",), True)
+    write_interface(tmp_path / "zz.jani2nnet", interface, [])
+    with pytest.raises(InputError, match=r"model's variables: name .*zz\.jani2nnet instead"):
+        read_interface(file)
+    with pytest.raises(InputError, match="No such file"):
+        read_interface(tmp_path / f"absent-{network}")

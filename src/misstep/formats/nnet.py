@@ -15,6 +15,9 @@ from misstep.errors import InputError
 from misstep.formats.jani import parse, read_text
 from misstep.formats.linear_layers import Layers
 
+# Files of networks, which are no descriptions of how they are connected to a model.
+_NETWORKS = (".nnet", ".onnx", ".pt", ".pth", ".safetensors")
+
 
 @dataclass(frozen=True)
 class Interface:
@@ -34,6 +37,8 @@ def read_interface(path: Path) -> Interface:
     Of an automaton they carry the index that the file gives, `automaton[index].variable`: whether the model
     has several copies is not known here.
     """
+    if path.suffix in _NETWORKS and path.is_file():
+        raise InputError(f"{path}: {_other_file(path)}")
     document = parse(read_text(path), str(path))
     if not isinstance(document, dict):
         raise InputError(f"{path}: expected a JSON object")
@@ -54,6 +59,22 @@ def read_interface(path: Path) -> Interface:
         raise InputError(f"{path}: $.activation: expected the name of an activation, such as relu")
     names = tuple(_field(entry, f"{path}: $.input[{i}]") for i, entry in enumerate(inputs))
     return Interface(path.parent / file, names, tuple(outputs), use_filter, activation)
+
+
+def _other_file(path: Path) -> str:
+    """What to name where a network is named alone: the description that says how it is connected to the model."""
+    described = [other for other in sorted(path.parent.glob("*.jani2nnet")) if _names(other, path.name)]
+    what = "this is a network alone; a policy needs the .jani2nnet file that connects it to the model's variables"
+    return f"{what}: " + (
+        f"name {described[0]} instead" if described else "none beside it names this network"
+    )
+
+
+def _names(description: Path, network: str) -> bool:
+    try:
+        return read_interface(description).file.name == network
+    except InputError:
+        return False
 
 
 def write_interface(path: Path, interface: Interface, hidden: Sequence[int]) -> None:

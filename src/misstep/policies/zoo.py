@@ -19,6 +19,11 @@ class Zoo:
 
     name: str = field(metadata={"help": "which one"})
 
+    @staticmethod
+    def names() -> list[str]:
+        """Which there are."""
+        return list(zoo_files())
+
     @property
     def unit_cost(self) -> bool:
         """Whether the policy behind the name was made for unit costs."""

@@ -21,7 +21,9 @@ from misstep.policies.python import find_object
 from misstep.safety.model import SafetyTask, StateDict
 from misstep.safety.trees import read_trees
 from misstep.support.extras import require_extra
+from misstep.support.suggest import did_you_mean
 
+_ZOO = Path(__file__).parents[1] / "bundled" / "safety_zoo"
 Scores = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 PolicyFunction = Callable[[StateDict, tuple[str, ...]], str | None]
 
@@ -99,6 +101,11 @@ class Zoo:
 
     benchmark: str = option("", "the benchmark, such as two_way_line")
 
+    @staticmethod
+    def names() -> list[str]:
+        """Which there are."""
+        return sorted(path.stem for path in _ZOO.glob("*.jani2nnet"))
+
     @property
     def files(self) -> tuple[Path, ...]:
         """The description and the network beside it."""
@@ -134,10 +141,10 @@ class Python:
 
 def zoo_file(name: str) -> Path:
     """The interface file of a policy that comes with misstep."""
-    path = Path(__file__).parents[1] / "bundled" / "safety_zoo" / f"{name}.jani2nnet"
+    path = _ZOO / f"{name}.jani2nnet"
     if not path.is_file():
-        known = ", ".join(sorted(p.stem for p in path.parent.glob("*.jani2nnet")))
-        raise InputError(f"no bundled policy {name!r}; known are {known}")
+        hint = did_you_mean(name, Zoo.names()) or f"known are {', '.join(Zoo.names())}"
+        raise InputError(f"no bundled policy {name!r}; {hint}")
     return path
 
 
