@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from misstep.judge import Objective as Objective
     from misstep.judge import Verdict as Verdict
     from misstep.lab import Lab as Lab
+    from misstep.loading import load as load
     from misstep.oracle import Case as Case
     from misstep.oracle import Oracle as Oracle
     from misstep.pddl import read_domain as read_domain
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
     from misstep.reports.report import Report as Report
     from misstep.session import Session as Session
     from misstep.task import Task as Task
-    from misstep.task import load as load
     from misstep.task import load_sas as load_sas
 
 __version__ = "0.1.0"
@@ -105,7 +105,7 @@ _PUBLIC = {
     "Verdict": "misstep.judge",
     "argmax": "misstep.policy",
     "count_states": "misstep._core",
-    "load": "misstep.task",
+    "load": "misstep.loading",
     "load_sas": "misstep.task",
     "option": "misstep.plugins",
     "per_state": "misstep.policy",

@@ -17,7 +17,8 @@ from misstep.task import Task, load
 
 _PARTS = ("oracle", "objective", "fuzzer", "bias")
 TaskLike: TypeAlias = Any
-"""A `Task`; a pair (domain, problem) of files or texts; a JANI or SAS file; a unified-planning `Problem`."""
+"""A `Task` or `SafetyTask`; a pair (domain, problem) of files or texts; a JANI or SAS file; a unified-planning
+`Problem`."""
 
 
 def test(
@@ -87,9 +88,17 @@ def _resolve(task: TaskLike, *, unit_cost: bool) -> tuple[dict[str, Any], Task |
             return {}, load(*task, unit_cost=unit_cost)
         return {"domain": str(task[0]), "problem": str(task[1])}, None
     if isinstance(task, str | Path):
-        kind = "model" if Path(task).suffix == ".jani" else "domain"
+        kind = "model" if Path(task).suffix.lower() == ".jani" else "domain"
         return {kind: str(task)}, None
+    from misstep.safety.model import SafetyTask  # the JANI side is loaded when it is needed
+
+    if isinstance(task, SafetyTask):
+        if task.asked is None:
+            raise InputError(
+                "a SafetyTask that is tested comes from a file: SafetyTask.load(FILE), misstep.load(FILE)"
+            )
+        return dict(task.asked), None
     raise InputError(
-        "a task is a misstep.Task, a pair (domain, problem) of files or PDDL texts, the name of a JANI or "
+        "a task is a misstep.Task or SafetyTask, a pair (domain, problem) of files or PDDL texts, a JANI or "
         f"SAS file, or a unified-planning Problem, but this is {type(task).__name__}"
     )

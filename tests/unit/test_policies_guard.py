@@ -27,14 +27,12 @@ from misstep.answers.guard import (
 from misstep.errors import FlakyPolicy, InputError, PolicyError
 from misstep.policies.heuristic import Heuristic
 from misstep.policy import per_state
+from tests.conftest import COURIER
 
 
 @pytest.fixture(scope="module")
 def task() -> Task:
-    from importlib.resources import files
-
-    folder = files("misstep") / "bundled" / "courier"
-    return load(folder / "domain.pddl", folder / "problem.pddl")
+    return load(*COURIER)
 
 
 @pytest.fixture(scope="module")

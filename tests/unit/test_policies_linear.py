@@ -2,7 +2,6 @@
 
 import json
 import random
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,12 @@ from misstep.policies.linear import FEATURES, FORMAT, ActionFeatures, Linear, Li
 from misstep.reference import fdr
 from misstep.task import Task
 from misstep.testing.random_tasks import random_task, random_walk, to_sas
+from tests.conftest import COURIER
 
 
 @pytest.fixture(scope="module")
 def task() -> Task:
-    folder = files("misstep") / "bundled" / "courier"
-    return load(folder / "domain.pddl", folder / "problem.pddl")
+    return load(*COURIER)
 
 
 def written(path: Path, weights: Any, **more: Any) -> Any:

@@ -18,6 +18,7 @@ from misstep.answers.logits import best_actions, state_encoder
 from misstep.errors import InputError, PolicyError
 from misstep.plugins import make_policy_part
 from misstep.policies.onnx import Onnx
+from tests.conftest import COURIER
 from tests.unit.onnx_model import FLOAT, INT64, STRING, linear_model
 
 try:
@@ -31,10 +32,7 @@ needs_runtime = pytest.mark.skipif(not have_runtime, reason='needs pip install "
 
 @pytest.fixture(scope="module")
 def task() -> Task:
-    from importlib.resources import files
-
-    folder = files("misstep") / "bundled" / "courier"
-    return load(folder / "domain.pddl", folder / "problem.pddl")
+    return load(*COURIER)
 
 
 @pytest.fixture(scope="module")

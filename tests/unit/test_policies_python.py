@@ -14,6 +14,7 @@ from misstep.answers.guard import bind_guarded
 from misstep.errors import InputError, PolicyError
 from misstep.plugins import make_policy_part
 from misstep.policies.python import Python
+from tests.conftest import COURIER
 
 CODE = '''
 """Policies of a user."""
@@ -148,10 +149,7 @@ WORKING = [
 
 @pytest.fixture(scope="module")
 def task() -> Task:
-    from importlib.resources import files
-
-    folder = files("misstep") / "bundled" / "courier"
-    return load(folder / "domain.pddl", folder / "problem.pddl")
+    return load(*COURIER)
 
 
 @pytest.fixture

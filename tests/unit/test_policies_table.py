@@ -11,14 +11,12 @@ from misstep._core import HeuristicPolicy, PolicyGraph
 from misstep.errors import InputError
 from misstep.plugins import make_policy_part
 from misstep.policies.table import Table, read_table, write_table
+from tests.conftest import COURIER
 
 
 @pytest.fixture(scope="module")
 def task() -> Task:
-    from importlib.resources import files
-
-    folder = files("misstep") / "bundled" / "courier"
-    return load(folder / "domain.pddl", folder / "problem.pddl")
+    return load(*COURIER)
 
 
 @pytest.fixture(scope="module")

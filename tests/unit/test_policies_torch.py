@@ -16,6 +16,7 @@ from misstep.errors import InputError, MisstepError, PolicyError
 from misstep.formats.safetensors import write_safetensors
 from misstep.plugins import make_policy_part
 from misstep.policies.torch import Torch
+from tests.conftest import COURIER
 
 HAS_TORCH = find_spec("torch") is not None
 if HAS_TORCH:
@@ -25,10 +26,7 @@ needs_torch = pytest.mark.skipif(not HAS_TORCH, reason='needs pip install "misst
 
 @pytest.fixture(scope="module")
 def task() -> Task:
-    from importlib.resources import files
-
-    folder = files("misstep") / "bundled" / "courier"
-    return load(folder / "domain.pddl", folder / "problem.pddl")
+    return load(*COURIER)
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """Bugs in two columns: loops, wrong answers, the mark at the decision at fault, what differs."""
 
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ from misstep import InputError, State, Task, load, search
 from misstep.reports.columns import side_by_side
 from misstep.reports.comparison import Course, compare
 from misstep.reports.show import headline, proof
+from tests.conftest import COURIER
 
 AWAY, BACK = "(drive red depot mill)", "(drive red mill depot)"
 
@@ -24,8 +24,7 @@ class Named:
 
 @pytest.fixture(scope="module")
 def task() -> Task:
-    folder = files("misstep") / "bundled" / "courier"
-    return load(folder / "domain.pddl", folder / "problem.pddl")
+    return load(*COURIER)
 
 
 def plan(task: Task, state: State | None = None) -> Any:

@@ -58,6 +58,8 @@ class SafetyTask:
     ):
         self.files = files
         self.semantics = semantics or Semantics()
+        self.asked: dict[str, Any] | None = None
+        """The fields of a `Config` that name this task; None where it was not loaded from a file."""
         self.constants = dict(constants or {})
         self.model = JaniModel.parse(
             files.model,
@@ -94,7 +96,20 @@ class SafetyTask:
             unsafe=unsafe,
             goal=goal,
         )
-        return cls(files, constants=constants, semantics=semantics)
+        task = cls(files, constants=constants, semantics=semantics)
+        given = {
+            "model": path,
+            "properties": properties,
+            "property_name": name,
+            "unsafe": unsafe,
+            "goal": goal,
+        }
+        task.asked = {
+            **{key: str(value) for key, value in given.items() if value is not None},
+            "constant": [f"{name}={json.dumps(value)}" for name, value in task.constants.items()],
+            **asdict(task.semantics),
+        }
+        return task
 
     def game(
         self, policy: SafetyPolicy | None = None, *, horizon: int | None = None, normalised: bool = False
