@@ -7,7 +7,6 @@ Everything that an event reports is in the record before the event is seen.
 
 import hashlib
 import os
-import shlex
 import signal
 import time
 from collections.abc import Iterator, Mapping
@@ -29,7 +28,7 @@ from misstep.oracle import AnyCase
 from misstep.policy import Policy, PolicyPart
 from misstep.pool import PoolEntry
 from misstep.record.pool_file import PoolKeeper, read_entries
-from misstep.record.record import DOMAIN, POOL, PROBLEM, TASK, Record
+from misstep.record.record import DOMAIN, POOL, PROBLEM, TASK, Record, replay_command
 from misstep.subject import Clock, Finding, Subject
 from misstep.support.census import own_bytes
 from misstep.tally import Tally
@@ -410,7 +409,7 @@ class Session:
         config = self.config
         self._about = {"task": config.subject, "policy": config.policy, "seed": config.seed}
         if self.record.path is not None:
-            self._replay = f"misstep replay {shlex.quote(str(self.record.path))}"
+            self._replay = replay_command(self.record.path)
         if self.resume:
             self.record.check_same(config.absolute(**changes), digests)
             self.record.resume()

@@ -179,6 +179,7 @@ def _sum_up(coordinator: "Coordinator", *, is_whole: bool, json: bool, quiet: bo
     from misstep.campaign.groups import BY, grouped, totals
     from misstep.campaign.words import failure_lines, group_table
     from misstep.reports.text import table_width
+    from misstep.support.command import command
 
     database = coordinator.database
     counts = database.counts()
@@ -191,7 +192,10 @@ def _sum_up(coordinator: "Coordinator", *, is_whole: bool, json: bool, quiet: bo
         say(f"{counts['done']} of {sum(counts.values())} jobs done; all of it is in {coordinator.plan.out}")
         if not is_whole:
             say("The time was up (--seconds); the same command continues.")
-        note(f"Look closer: misstep campaign table {coordinator.plan.out} --by policy", quiet=quiet)
+        note(
+            f"Look closer: {command('campaign', 'table', coordinator.plan.out, '--by', 'policy')}",
+            quiet=quiet,
+        )
     total = totals(database.rows())
     if total.bugs or total.unsafe_runs:
         return ExitCode.BUGS_FOUND

@@ -15,6 +15,7 @@ from misstep.cli.output import emit_json, note, say, say_plain
 from misstep.reports.status import StatusLine
 from misstep.reports.summary import Kind, kinds
 from misstep.reports.text import screen_width
+from misstep.support.command import command
 
 if TYPE_CHECKING:
     from misstep.config import Config
@@ -164,8 +165,8 @@ def _sum_up(report: "Report", checked: "Verified", page: Path) -> None:
     say("", *summary_lines(report), proofs, hang=10)
     for entry in checked.invalid:
         say(f"  {entry['certificate']}: {entry['reason']}")
-    where = report.record.where
-    say("", f"All of it is in {where}. Open {page} in a browser, or try:", f"  misstep verify {where}")
+    where = Path(report.record.where)
+    say("", f"All of it is in {where}. Open {page} in a browser, or try:", f"  {command('verify', where)}")
     if report.families:
         bug = report.families[0].representative
-        say(*(f"  misstep {command} {where} {bug}" for command in ("show", "replay", "shrink")))
+        say(*(f"  {command(name, where, bug)}" for name in ("show", "replay", "shrink")))

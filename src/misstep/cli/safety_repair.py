@@ -1,5 +1,6 @@
 """`misstep safety shield` and `misstep safety retrain`: from faults to a policy without them."""
 
+import shlex
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -70,7 +71,7 @@ def shield(
             f"no policy that risks nothing reaches the goal in more than {found.best_goal_rate:.1%} of the runs"
         )
     say(f"{counted(found.interventions, 'intervention')} in {counted(found.steps, 'step')}")
-    note(f"--policy shield:{out} is the shielded policy", quiet=quiet)
+    note(f"--policy {shlex.quote(f'shield:{out}')} is the shielded policy", quiet=quiet)
     return ExitCode.NOTHING_FOUND
 
 

@@ -11,6 +11,7 @@ from misstep.cli.output import emit_json, say, say_plain
 from misstep.reports.ranking import ranked
 from misstep.reports.report import Report
 from misstep.reports.summary import kind_lines, kinds, report_json, summary_lines
+from misstep.support.command import command
 
 
 def show(
@@ -74,4 +75,4 @@ def _show_all(report: Report, *, quiet: bool) -> None:
     if report.families:
         say("", *kind_lines(report), "")
     if report.families and not quiet:
-        say(f"next      misstep show {report.record.where} {report.families[0].representative}")
+        say(f"next      {command('show', Path(report.record.where), report.families[0].representative)}")

@@ -13,7 +13,6 @@ import hashlib
 import json
 import os
 import platform
-import shlex
 import uuid
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +27,7 @@ from misstep.events import Event, Finished, Judged, from_json, timeless
 from misstep.judge import Verdict
 from misstep.proof import ProofLog
 from misstep.record.store import DISK, DirectoryStore, Disk, MemoryStore, Store, free_directory, read_object
+from misstep.support.command import command
 from misstep.support.plain import to_plain
 from misstep.support.suggest import some_of
 
@@ -398,7 +398,7 @@ def policy_file(policy: str) -> Path | None:
 
 def replay_command(where: object) -> str:
     """What asks the policy again about the bugs of a record, for any shell; the name of one bug may follow."""
-    return shlex.join(["misstep", "replay", str(where)])
+    return command("replay", Path(str(where)))
 
 
 def policy_digest(policy: str) -> dict[str, str]:

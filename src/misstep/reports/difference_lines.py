@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 
 from misstep.bound import cost_text
 from misstep.events import Judged
@@ -9,6 +10,7 @@ from misstep.explain.words import count_line, counted, does, percent
 from misstep.judge import Verdict
 from misstep.reports.difference import Change, Difference, FamilyKey
 from misstep.reports.report import Report
+from misstep.support.command import command
 
 # Changes of one kind that are shown one by one.
 _SHOWN = 5
@@ -57,7 +59,7 @@ def _examples(pairs: Sequence[tuple[Report, Report]], changes: list[Change]) -> 
     for change in changes[:_SHOWN]:
         if change.new is None:
             continue
-        known = f"misstep show {where[change.task]} {change.new.id}" if change.task in where else ""
+        known = command("show", Path(where[change.task]), change.new.id) if change.task in where else ""
         told = f"  {_course(change.new)}, before: {_course(change.old)}"
         lines.append(f"{told}; {known}" if change.new.verdict is Verdict.BUG and known else told)
     if len(changes) > _SHOWN:

@@ -14,6 +14,7 @@ from misstep.reports.screen import say, warn
 from misstep.reports.status import StatusLine
 from misstep.reports.summary import kind_lines, misstep_words, summary_lines
 from misstep.reports.text import status_width
+from misstep.support.command import command
 from misstep.tally import Tally
 
 if TYPE_CHECKING:
@@ -124,5 +125,5 @@ def _pointers(report: Report) -> list[str]:
         return []
     lines = [f"record    {path} (seed {started.seed})"]
     if report.finished.families:
-        lines.append(f"next      misstep show {path} {report.finished.families[0].representative}")
+        lines.append(f"next      {command('show', path, report.finished.families[0].representative)}")
     return lines
