@@ -115,6 +115,68 @@ def test_links_and_the_filter(browser: Browser, record: Path) -> None:
     assert browser.run(shown) == 0
 
 
+# Rows of a table of which a part is hidden, by the box that they are scrolled in or by its head.
+CUT = """(box => {
+    const inner = box.getBoundingClientRect(), head = box.querySelector('thead').getBoundingClientRect().bottom;
+    return [...box.querySelectorAll('tbody tr')].filter(row => !row.hidden).map(row => row.getBoundingClientRect())
+        .filter(row => row.bottom > head + 1 && row.top < inner.bottom - 1)
+        .filter(row => row.top < head - 1 || row.bottom > inner.bottom + 1).length;
+})"""
+SETTLED = "new Promise(done => setTimeout(done, 400))"
+
+
+@pytest.mark.parametrize("width", [420, 1280])
+def test_tables_cut_no_row(browser: Browser, record: Path, width: int) -> None:
+    """The table of steps ended in the middle of a row, in which half the letters were to be seen."""
+    browser.open(record / "report.html", width=width)
+    longest = max(
+        (json.loads(path.read_text()) for path in (record / "bugs").glob("*.json")),
+        key=lambda bug: len(bug["run"]["actions"]) + len(bug["witness"]),
+    )
+    browser.open(record / "report.html", width=width, part=f"#r0-bug-{longest['id']}")
+    steps = "document.querySelector('.steps')"
+    assert browser.run(f"{steps}.scrollHeight > {steps}.clientHeight + 1"), (
+        "no table is long enough to be cut"
+    )
+    slider = "document.querySelector('.viewer input[type=range]')"
+    for at in range(browser.run(f"Number({slider}.max)") + 1):
+        browser.run(f"{slider}.value = {at}; {slider}.dispatchEvent(new Event('input'))")
+        assert browser.run(f"{CUT}({steps})") == 0, at
+        now = f"{steps}.querySelector('[data-now]')"
+        if browser.run(f"{now} !== null"):
+            assert browser.run(
+                f"{now}.getBoundingClientRect().bottom <= {steps}.getBoundingClientRect().bottom + 1"
+            )
+    for top in (0, 37, 100, 10_000):
+        browser.run(f"{steps}.scrollTop = {top}; {SETTLED}")
+        assert browser.run(f"{CUT}({steps})") == 0, top
+    bugs = "document.querySelector('#r0-bugs').closest('.wide')"
+    assert browser.run(f"{CUT}({bugs})") == 0
+
+
+def test_an_unmet_goal_does_not_look_like_a_met_one(browser: Browser, record: Path) -> None:
+    """In the drawing both were green, and in the list the two had no sign."""
+    browser.open(record / "report.html")
+    slider = "document.querySelector('.viewer input[type=range]')"
+    browser.run(f"{slider}.value = 9999; {slider}.dispatchEvent(new Event('input'))")
+    drawn = dict(
+        browser.run(
+            "[...document.querySelectorAll('.panel svg.scene text.goal, .panel svg.scene text.unmet')]"
+            ".map(node => [node.textContent[0], getComputedStyle(node).fill])"
+        )
+    )
+    assert set(drawn) == {"✓", "→"} and drawn["✓"] != drawn["→"]
+    good = "getComputedStyle(document.documentElement).getPropertyValue('--good')"
+    assert browser.run(good) == "#1b6e3c" and drawn["✓"] == "rgb(27, 110, 60)"
+    chips = browser.run(
+        "[...document.querySelectorAll('.goals code')].map(node => [node.textContent[0], node.title])"
+    )
+    assert {sign for sign, _ in chips} <= {"✓", "◐", "○"} and len(chips) == 3
+    reached = {"✓": 1, "◐": 1, "○": 0}
+    better = sum(reached[sign] for sign, words in chips if "policy alone" not in words)
+    assert f"{better} by the better way" in browser.run("document.querySelector('.goals').textContent")
+
+
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [420, 1280])
 def test_it_fits_and_can_be_read(

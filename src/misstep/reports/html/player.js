@@ -3,6 +3,11 @@
 
 (() => {
   const MOST_ROWS = 3000;
+  // So many pixels of a long table are seen at once.
+  const MOST_SEEN = 420;
+  // Of a fact of the goal, by who has reached it: its class, its sign, and what that means.
+  const GOALS = [["", "○", "not reached yet"], ["half", "◐", "reached by the policy alone"],
+    ["half", "◐", "reached by the better way alone"], ["holds", "✓", "reached by both"]];
   const data = JSON.parse(document.getElementById("data").textContent);
 
   function html(name, attributes, ...children) {
@@ -98,6 +103,35 @@
         this.bug.replay));
     }
   }
+
+  // Of a long table whole rows are seen, none is cut: those around `now`, or what was scrolled to.
+  function showRows(box, now) {
+    const rows = [...box.querySelectorAll("tbody tr")].filter((row) => !row.hidden), was = box.scrollTop;
+    box.style.maxHeight = "none";
+    const heights = rows.map((row) => row.getBoundingClientRect().height);
+    const head = box.querySelector("thead").getBoundingClientRect().height, room = MOST_SEEN - head;
+    if (heights.reduce((sum, height) => sum + height, 0) <= room) return;
+    let first = now ? rows.indexOf(now) : rows.findIndex((row) => row.offsetTop - head + 1 >= was);
+    if (first < 0) first = rows.length - 1;
+    let last = first, seen = 0;
+    if (now) while (first > 0 && seen + heights[first - 1] <= room / 2) seen += heights[--first];
+    // Where the table ends before the room is full, rows before are seen as well.
+    while (last < rows.length && (last === first || seen + heights[last] <= room)) seen += heights[last++];
+    while (first > 0 && seen + heights[first - 1] <= room) seen += heights[--first];
+    box.style.maxHeight = `${head + seen + box.offsetHeight - box.clientHeight}px`;
+    box.scrollTop = rows[first].offsetTop - head;
+  }
+
+  const LONG_TABLES = ".steps:not(.variables), .wide";
+  const showAllRows = (part) => part.querySelectorAll(LONG_TABLES).forEach((box) => showRows(box));
+  let scrolled = null;
+  document.addEventListener("scroll", ({ target }) => {
+    if (target === document || !target.matches(LONG_TABLES)) return;
+    clearTimeout(scrolled);
+    scrolled = setTimeout(() => showRows(target), 150);
+  }, true);
+  document.addEventListener("toggle", ({ target }) => showAllRows(target), true);
+  addEventListener("resize", () => showAllRows(document));
 
   function markRow(row, isNow) {
     row.toggleAttribute("data-now", isNow);
@@ -220,9 +254,7 @@
     update() {
       this.panels.forEach((panel, which) => this.updatePanel(panel, which));
       this.rows.forEach((row, step) => markRow(row, step === this.at - 1));
-      const now = this.rows[this.at - 1];
-      if (now) this.steps.scrollTop = now.offsetTop - this.steps.clientHeight / 2;
-      else this.steps.scrollTop = 0;
+      showRows(this.steps, this.rows[this.at - 1] || this.rows[0]);
       this.updateGoals();
       if (this.all.open) this.listFacts();
     }
@@ -284,12 +316,13 @@
       for (let i = 0; i < goal.length; i += 2) {
         const holds = state.map((values) => values[goal[i]] === goal[i + 1]);
         holds.forEach((is, which) => (counts[which] += is));
-        const kind = holds[0] && holds[1] ? "holds" : holds[0] || holds[1] ? "half" : "";
-        if (i < 24) nodes.push(html("code", { class: kind }, names[goal[i]][goal[i + 1]] || "(not …)"), " ");
+        const [kind, sign, words] = GOALS[holds[0] + 2 * holds[1]];
+        if (i < 24) nodes.push(html("code", { class: kind, title: words }, `${sign} `,
+          names[goal[i]][goal[i + 1]] || "(not …)"), " ");
       }
       const total = goal.length / 2;
       this.goals.replaceChildren(html("b", {}, "Goal: "), ...nodes, goal.length > 24 ? `and ${total - 12} more. ` : "",
-        `Reached now: ${counts[0]} of ${total} by the policy, ${counts[1]} by the better way.`);
+        `Reached now (✓): ${counts[0]} of ${total} by the policy, ${counts[1]} by the better way.`);
     }
 
     listFacts() {
@@ -318,7 +351,7 @@
         html("tr", {}, ...["variable", "now", "in the whole run"].map((word) => html("th", { scope: "col",
         class: word === "now" && "number" }, word)))),
         this.table)),
-        html("div", { class: "steps", tabindex: "0", role: "region", "aria-label": "all steps" }, this.list()),
+        this.steps = html("div", { class: "steps", tabindex: "0", role: "region", "aria-label": "all steps" }, this.list()),
         this.explained(html("p", { class: "misstep-line" }, html("b", {}, "Misstep: "), bug.misstep),
           bug.why ? html("p", {}, html("b", {}, "Safe: "), bug.why) : "", html("p", {}, html("b", {}, "Proven: "),
           bug.proof), this.replay()));
@@ -365,6 +398,7 @@
         { class: before[at] !== values[at] ? "changed" : "" }, html("th", { scope: "row" }, name), html("td",
         { class: "number" }, String(values[at])), html("td", {}, varies ? this.line(at) : "does not change"))));
       this.rows.forEach((row, step) => markRow(row, step === this.at));
+      showRows(this.steps, this.rows[Math.min(this.at, this.rows.length - 1)]);
     }
 
     // The values of one variable over the run; the fault in red, the present step as a dot.
@@ -429,6 +463,8 @@
     filter.addEventListener("input", () => {
       const wanted = filter.value.toLowerCase();
       for (const row of document.querySelectorAll(`#${filter.dataset.table} tbody tr`)) row.hidden = !row.textContent.toLowerCase().includes(wanted);
+      showAllRows(filter.closest("details"));
     });
   }
+  showAllRows(document);
 })();

@@ -16,7 +16,8 @@ const Drawer = (() => {
   // How wide a text is: letters differ, and what does not fit into its box cannot be read.
   const pen = document.createElement("canvas").getContext("2d"), measured = new Map();
   const FONT = "ui-sans-serif, system-ui, sans-serif";
-  const FONTS = { label: `600 11px ${FONT}`, token: `600 11px ${FONT}`, goal: `11px ${FONT}` };
+  const FONTS = { label: `600 11px ${FONT}`, token: `600 11px ${FONT}`, goal: `600 11px ${FONT}`,
+    unmet: `11px ${FONT}` };
 
   function widthOf(text, kind) {
     const key = `${kind} ${text}`;
@@ -63,7 +64,8 @@ const Drawer = (() => {
     // All that is shown of a thing, to see what a step changed.
     shown(thing) {
       const where = this.parent.get(thing);
-      const lines = (this.lines.get(thing) || []).filter((line) => line.kind !== "goal").map((line) => line.text);
+      const isGoal = (line) => line.kind === "goal" || line.kind === "unmet";
+      const lines = (this.lines.get(thing) || []).filter((line) => !isGoal(line)).map((line) => line.text);
       return JSON.stringify([where?.where, where?.how, lines, this.marks.get(thing), this.tokens.get(thing)]);
     }
   }
@@ -127,13 +129,13 @@ const Drawer = (() => {
       const [kind, subject, target, label] = this.role(fact.predicate);
       const thing = fact.objects[subject];
       if (thing === undefined || kind === "hidden") return;
-      if (kind === "in" || kind === "on") picture.write(thing,
-        holds ? "✓ " + fact.objects[target] : "→ " + fact.objects[target], "goal");
-      else if (holds) return;
+      if (holds) {
+        if (kind === "in" || kind === "on") picture.write(thing, "✓ " + fact.objects[target], "goal");
+      } else if (kind === "in" || kind === "on") picture.write(thing, "→ " + fact.objects[target], "unmet");
       else if (kind === "mark" && this.places.has(thing) && this.filled.includes(fact.predicate)) picture.write(thing,
-        WANTED, "goal");
-      else if (kind === "token") picture.write(thing, "→ " + label, "goal");
-      else picture.write(thing, "→ " + [label, ...fact.objects.filter((_, at) => at !== subject)].join(" "), "goal");
+        WANTED, "unmet");
+      else if (kind === "token") picture.write(thing, "→ " + label, "unmet");
+      else picture.write(thing, "→ " + [label, ...fact.objects.filter((_, at) => at !== subject)].join(" "), "unmet");
     }
 
     // ---- sizes -----------------------------------------------------------------------------------------
