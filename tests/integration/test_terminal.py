@@ -90,13 +90,10 @@ def test_quiet_is_the_result_alone(tmp_path: Path) -> None:
     arguments = ("test", *COURIER, "--policy", "zoo:courier", "--pool", "5", "--quiet", "--out", "record")
     seen = look(*arguments, cwd=tmp_path)
     assert "\x1b" not in seen.raw
-    assert [line.split()[0] for line in seen.screen.splitlines()] == [
-        "5",
-        "bugs",
-        "cleared",
-        "unknown",
-        "rate",
-    ]
+    lines = [
+        line for line in seen.screen.splitlines() if not line.startswith(" " * 10)
+    ]  # the rest of a long line
+    assert [line.split()[0] for line in lines] == ["5", "bugs", "cleared", "unknown", "rate"]
 
 
 def test_json_is_one_line_whatever_is_shown_meanwhile(slow: Path) -> None:
