@@ -28,9 +28,10 @@ from misstep.oracle import AnyCase
 from misstep.policy import Policy, PolicyPart
 from misstep.pool import PoolEntry
 from misstep.record.pool_file import PoolKeeper, read_entries
-from misstep.record.record import DOMAIN, POOL, PROBLEM, TASK, Record, replay_command
+from misstep.record.record import DOMAIN, POOL, PROBLEM, TASK, Record
 from misstep.subject import Clock, Finding, Subject
 from misstep.support.census import own_bytes
+from misstep.support.command import command
 from misstep.tally import Tally
 from misstep.task import Task
 from misstep.task_subject import TaskSubject
@@ -409,7 +410,7 @@ class Session:
         config = self.config
         self._about = {"task": config.subject, "policy": config.policy, "seed": config.seed}
         if self.record.path is not None:
-            self._replay = replay_command(self.record.path)
+            self._replay = command("replay", self.record.path)
         if self.resume:
             self.record.check_same(config.absolute(**changes), digests)
             self.record.resume()

@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from misstep.explain.rates import Rate, bounds_words, share_words
-from misstep.explain.words import percent
+from misstep.explain.rates import Rate, bounds_words, percent, share_words
 from misstep.statistics import Interval, rate_bounds
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from misstep.campaign.database import Row
 from misstep.campaign.groups import Group
-from misstep.explain.words import percent
+from misstep.explain.rates import percent
 from misstep.reports.html.charts import words_at
 from misstep.reports.html.markup import Html, element
 from misstep.reports.text import whole, width_of

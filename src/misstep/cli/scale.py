@@ -146,7 +146,7 @@ def _json(scaling: "Scaling", results: "list[SizeResult]") -> dict[str, object]:
 
 
 def _sum_up(scaling: "Scaling", results: "list[SizeResult]") -> None:
-    from misstep.explain.words import percent
+    from misstep.explain.rates import percent
 
     sure = f"{percent(scaling.config.confidence, math.floor)} confidence"
     if scaling.fallen:

@@ -4,10 +4,13 @@ Every rate that a command, a report or a page shows is worded here.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from misstep.explain.words import counted, percent
 from misstep.statistics import Interval
+
+# Of percents: smaller shares than a millionth are as good as none.
+_MOST_DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ class Rate:
         size = self.tested if self.effective is None else max(1, _nearest(self.effective))
         if size >= self.tested:
             return ""
-        return f", because these states say as much as {counted(size, 'independent one')}"
+        return f", because these states say as much as {size} independent one{'s' if size > 1 else ''}"
 
 
 def bounds_words(bounds: tuple[float, float]) -> str:
@@ -90,6 +93,22 @@ def bounds_words(bounds: tuple[float, float]) -> str:
 def share_words(hits: int, all_: int) -> str:
     """A share, as `5 %`; a small one is no 0 and a large one no 100."""
     return percent(hits / all_, _nearest) if all_ else "?"
+
+
+def percent(share: float, rounded: Callable[[float], int]) -> str:
+    """Whole percents, with a digit more below 10 and above 99, and as many as the distance to 0 or 1 takes.
+
+    So a small share is not rounded to none, nor a large one to all; below a millionth it is.
+    """
+    digits = 0 if 0.1 <= share <= 0.99 else 1
+    edge = 100 * min(share, 1 - share)
+    if 0 < edge < 0.1:
+        digits = min(_MOST_DIGITS, math.ceil(-math.log10(edge)))
+    scale = 10**digits
+    # What binary numbers cannot hold is no reason to round up.
+    found = rounded(round(share * 100 * scale, 6)) / scale
+    text = f"{found:.{digits}f}"
+    return (text.rstrip("0").removesuffix(".") if digits else text) + " %"
 
 
 def _nearest(value: float) -> int:

@@ -1,7 +1,4 @@
-"""Words for people: what a policy does whose run ends in a certain way, limits, counts and rates."""
-
-import math
-from collections.abc import Callable
+"""Words for people: what a policy does whose run ends in a certain way, limits and counts."""
 
 _DOES = {
     "solved": "reaches the goal, but pays too much",
@@ -23,8 +20,6 @@ _LIMITS = {
     "policy": "the policy failed too often",
     "until-width": "the rate is known closely enough",
 }
-# Of percents: smaller shares than a millionth are as good as none.
-_MOST_DIGITS = 4
 
 
 def does(outcome: str) -> str:
@@ -39,22 +34,6 @@ def limit_words(limit: str) -> str:
     return {"": said, "fuzz": f"fuzzing: {said}", "translate": f"loading: {said}"}.get(
         where, f"{where}: {said}"
     )
-
-
-def percent(share: float, rounded: Callable[[float], int]) -> str:
-    """Whole percents, with a digit more below 10 and above 99, and as many as the distance to 0 or 1 takes.
-
-    So a small share is not rounded to none, nor a large one to all; below a millionth it is.
-    """
-    digits = 0 if 0.1 <= share <= 0.99 else 1
-    edge = 100 * min(share, 1 - share)
-    if 0 < edge < 0.1:
-        digits = min(_MOST_DIGITS, math.ceil(-math.log10(edge)))
-    scale = 10**digits
-    # What binary numbers cannot hold is no reason to round up.
-    found = rounded(round(share * 100 * scale, 6)) / scale
-    text = f"{found:.{digits}f}"
-    return (text.rstrip("0").removesuffix(".") if digits else text) + " %"
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

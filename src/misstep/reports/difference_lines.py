@@ -6,7 +6,8 @@ from pathlib import Path
 
 from misstep.bound import cost_text
 from misstep.events import Judged
-from misstep.explain.words import count_line, counted, does, percent
+from misstep.explain.rates import percent
+from misstep.explain.words import count_line, counted, does
 from misstep.judge import Verdict
 from misstep.reports.difference import Change, Difference, FamilyKey
 from misstep.reports.report import Report

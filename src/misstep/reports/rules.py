@@ -9,7 +9,8 @@ from typing import Any
 from misstep.bound import cost_text
 from misstep.errors import InputError
 from misstep.events import Family
-from misstep.explain.words import counted, does, percent
+from misstep.explain.rates import percent
+from misstep.explain.words import counted, does
 from misstep.plugins import option
 from misstep.reports.difference import FamilyKey, family_keys
 from misstep.reports.report import Report
