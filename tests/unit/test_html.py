@@ -23,6 +23,7 @@ from misstep.reports.html.course_data import task_data
 from misstep.reports.html.drawn import drawn_scene
 from misstep.reports.html.markup import element, safe_text, script_json
 from misstep.reports.html.page import make_page
+from misstep.reports.html.sections import oracle_table
 from misstep.reports.report import Report
 from misstep.reports.show import explain, headline
 from misstep.reports.summary import kinds
@@ -148,6 +149,15 @@ def test_a_test_without_bugs_has_no_viewer() -> None:
             tally.add(event)
     page = make_page([Report(report().record, tally=tally)])
     assert "<h1>0 bugs in" in page and 'id="r0-viewer"' not in page
+
+
+def test_oracles_that_settled_equally_many_states_stay_in_order() -> None:
+    names, tally = [f"oracle-{number}" for number in range(12)], Tally()
+    some = next(iter(report().tally.judged.values()))
+    for number, name in enumerate(names):
+        tally.add(replace(some, id=number, verdict=Verdict.CLEARED, oracle=name))
+    shown = str(oracle_table(Report(report().record, tally=tally)))
+    assert re.findall(r"oracle-\d+", shown) == names
 
 
 def test_gaps_are_counted_once() -> None:

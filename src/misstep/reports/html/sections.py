@@ -97,7 +97,8 @@ def oracle_table(report: Report) -> Html | None:
     if not settled:
         return None
     by_oracle = Counter((event.oracle or "the policy's run itself", event.verdict) for event in settled)
-    names = sorted({name for name, _ in by_oracle}, key=lambda name: -_settled(by_oracle, name))
+    # A set would order equals by the hash seed, and the page of a record would differ from call to call.
+    names = sorted(dict.fromkeys(name for name, _ in by_oracle), key=lambda name: -_settled(by_oracle, name))
     rows = [
         (
             _oracle_words(name),
