@@ -209,6 +209,22 @@ class Examiner:
             tuple(event.verdict is Verdict.BUG for event in judged),
         )
 
+    def pool_solved(
+        self, policy: str, at: int, *, part: PolicyPart | None = None, budget: Budget | None = None
+    ) -> int | None:
+        """From how many pool states of a task the policy reaches the goal; None where the time was up before.
+
+        Nothing is searched for, so this costs far less than an exam.
+        """
+        validation = self.tasks[at]
+        config = Config(policy=policy, max_steps=self.config.max_steps, recheck=False)
+        bench = set_up(config, Budget(), task=validation.task, policy=part)
+        starts = validation.task.batch(validation.states)
+        runs = bench.graph.run(starts, max_steps=self.config.max_steps, budget=budget or Budget())
+        if len(runs) < len(validation.states):
+            return None
+        return sum(run.outcome == "solved" for run in runs)
+
 
 def _check_time(budget: Budget) -> None:
     if budget.is_over:

@@ -30,7 +30,15 @@ from misstep.training.asnet_run import TrainerState, TrainingRun, visit_runs
 from misstep.training.drawing import TreeNode, draw_tree
 from misstep.training.examiner import ExamConfig, Examiner, digest_of
 from misstep.training.score import Exam
-from misstep.training.selection import AnswerBook, Candidate, Selection, open_book, rank
+from misstep.training.selection import (
+    AnswerBook,
+    Candidate,
+    Selection,
+    look_at_pools,
+    open_book,
+    rank,
+    solves_nothing,
+)
 from misstep.training.teacher_cache import TeacherCache, task_digest
 from misstep.training.tree_files import ABOUT, LOG, POOL, copy_start, model_file, node_file
 
@@ -222,7 +230,7 @@ class _Grower:
             if not self.nodes:
                 with watch():
                     self._first_states()
-            while (parent := self._next()) is not None:
+            while (parent := self._next(watch)) is not None:
                 with watch():
                     self.data.check_time()
                     node = self._expand(parent)
@@ -231,6 +239,12 @@ class _Grower:
             limit = reached.limit
             if not self.nodes:
                 raise LimitReached(f"no epoch ended within the limit on {limit}; allow more", limit) from None
+        try:
+            if limit is None and solves_nothing(self._first(self.nodes).exams):
+                with watch():
+                    self._look_at_pools()
+        except LimitReached as reached:
+            limit = reached.limit
         return self._finish(limit)
 
     def _first_states(self) -> None:
@@ -240,7 +254,7 @@ class _Grower:
         visit_runs(data, data.run(data.trainer.parameters, range(data.num_training)))
         data.require_labels()
 
-    def _next(self) -> Node | int | None:
+    def _next(self, watch: Watch) -> Node | int | None:
         """The model to be trained on; a number stands for a random initialisation, None for the end."""
         tree, count = self.tree, len(self.nodes)
         per_init = tree.start + 1
@@ -252,8 +266,26 @@ class _Grower:
         open_nodes = [node for node in self.nodes if node.expanded < tree.branches]
         if tree.mode == "tree":
             return random.Random(f"{self.config.seed} {at}").choice(open_nodes)
+        if solves_nothing(self._first(open_nodes).exams):
+            with watch():
+                self._look_at_pools()
+        return self._first(open_nodes)
+
+    def _first(self, nodes: Sequence[Node]) -> Node:
+        """The best of these by the ranking of all."""
         order = {each.candidate.digest: place for place, each in enumerate(self._rank().ranking)}
-        return min(open_nodes, key=lambda node: order[node.name])
+        return min(nodes, key=lambda node: order[node.name])
+
+    def _look_at_pools(self) -> None:
+        """How many pool states those models solve that solve no validation task: nothing else tells them apart."""
+        assert self.book is not None
+        paths = [model_file(self.out, node.name) for node in self.nodes]
+        candidates = [
+            Candidate(f"asnet:{path}", digest_of(path), epoch=node.depth)
+            for path, node in zip(paths, self.nodes, strict=True)
+        ]
+        exams = [node.exams for node in self.nodes]
+        look_at_pools(candidates, exams, self.examiner, self.book, self.data.budget)
 
     def _expand(self, parent: Node | int) -> Node:
         number = len(self.nodes)
