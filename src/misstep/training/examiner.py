@@ -80,6 +80,8 @@ class ValidationTask:
     task: Task
     pool_file: Path
     states: tuple[State, ...]
+    parents: tuple[int | None, ...]
+    """By state the number of the one that its walk started in."""
     plans: Mapping[State, tuple[Action, ...]]
 
 
@@ -136,7 +138,8 @@ class Examiner:
                 for entry, names in zip(entries, plans, strict=True)
                 if names is not None
             }
-        made = ValidationTask(name, task, pool_file, tuple(entry.state for entry in entries), known)
+        states, parents = tuple(entry.state for entry in entries), tuple(entry.parent for entry in entries)
+        made = ValidationTask(name, task, pool_file, states, parents, known)
         self.tasks.append(made)
         return made
 
@@ -185,6 +188,7 @@ class Examiner:
             max_steps=self.config.max_steps,
             recheck=False,
             faults=False,
+            extend=False,
             seconds=None if budget is None else budget.seconds_left,
         )
         task = validation.task
@@ -207,6 +211,7 @@ class Examiner:
             initial,
             tuple(event.cost.hi if event.outcome == "solved" else None for event in judged),
             tuple(event.verdict is Verdict.BUG for event in judged),
+            tuple(event.verdict is Verdict.CLEARED for event in judged),
         )
 
     def pool_solved(

@@ -24,6 +24,8 @@ class Exam:
     """The same by pool state. Empty where the initial state is not solved: the pool is not looked at then."""
     bugs: tuple[bool, ...] = ()
     """By pool state: whether the oracle proved it to be a bug."""
+    cleared: tuple[bool, ...] = ()
+    """By pool state: whether it is proven to be no bug. Empty in the answers of older versions of misstep."""
     pool_solved: int | None = None
     """From how many pool states the goal is reached although the initial state is not solved; None where that was
     not looked at. It tells models apart none of which solves a task; see `order_at_zero`."""
