@@ -69,12 +69,17 @@ def row_text(row: dict[str, Any]) -> str:
         "-".join(str(size) for size in sorted({min(each), max(each)}))
         for each in (sizes.learned, sizes.validated, sizes.held_out)
     )
-    rates = [f"{each['bugs'] / each['states']:.1%}" for each in (before, after)]
+    rates = [
+        f"{100 * low:.0f} to {100 * high:.0f} %"
+        for low, high in (each["bug_rate_bounds"] for each in (before, after))
+    ]
+    given = "learned" if row["kept"] == "learned" else f"input: {'; '.join(row['why_input'])}"
     return (
         f"| {row['domain']} | {spans} | {before['solved_tasks']} to {after['solved_tasks']} of {before['tasks']} "
         f"| {before['solved_states']} to {after['solved_states']} of {before['states']} "
-        f"| {rates[0]} to {rates[1]} | {row['fixed']}, {row['forgotten']} ({row['unsolved']}) "
-        f"| {row['p_value']:.2g} | {row['cpu_seconds']:.0f} |"
+        f"| {before['bugs']} to {after['bugs']} ({before['unknown']}, {after['unknown']}) | {rates[0]}; {rates[1]} "
+        f"| {row['fixed']}, {row['forgotten']} ({row['unsolved']}) "
+        f"| {row['better_tasks']}, {row['worse_tasks']}; {row['p_value']:.2g} | {given} | {row['cpu_seconds']:.0f} |"
     )
 
 
@@ -87,10 +92,20 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    print(
-        "| domain | sizes | solved tasks | solved states | bug rate | fixed, forgotten (unsolved) | p | CPU s |"
+    columns = (
+        "domain",
+        "sizes: learned, validated, held out",
+        "solved tasks",
+        "solved states",
+        "proven bugs (unknown)",
+        "bug rate, 95 %",
+        "fixed, forgotten (unsolved)",
+        "tasks better, worse; p",
+        "given",
+        "processor seconds",
     )
-    print("|---|---|---|---|---|---|---|---|")
+    print(f"| {' | '.join(columns)} |")
+    print("|---" * len(columns) + "|")
     for name in options.domains:
         file = options.out / f"{name}-{options.seed}.json"
         if not file.is_file():

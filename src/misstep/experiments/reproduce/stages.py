@@ -188,7 +188,7 @@ def _waiting(database: Database) -> set[str]:
 def bind(order: Order) -> None:
     """Remembers what is done in `out`, so that nothing else is mixed with it."""
     about = {"name": order.name, "seconds": order.seconds, "seed": order.seed, "data": order.data is not None}
-    bind_plan(order.out / PLAN, about)
+    bind_plan(order.out / PLAN, {**about, "pools": dict(order.pools)} if order.pools else about)
 
 
 def _teller(order: Order, stage: str, budget: Budget | None) -> Callable[[Progress], None]:
