@@ -51,6 +51,7 @@ def retrain(
         bool,
         Parameter(
             negative="",
+            show_default=False,
             help="Give the learned policy also where it is worse than the one that came in, or was not compared.",
         ),
     ] = False,
@@ -122,7 +123,7 @@ def _model(policy: str) -> "AsnetModel":
 def _show(status: StatusLine, told: "Round", *, quiet: bool) -> None:
     note(
         f"round {told.number}: {told.bugs} new bugs in {told.tested} states, {told.learned} states learned; "
-        f"{'kept' if told.kept else 'no better, dropped'}: {told.standing.bugs} bugs in "
+        f"{'kept' if told.kept else 'no better, dropped'}: {counted(told.standing.bugs, 'proven bug')} in "
         f"{told.standing.states} validation states, {told.seconds:.0f} s",
         quiet=quiet,
     )
