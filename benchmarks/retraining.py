@@ -3,11 +3,13 @@
     python -m benchmarks.retraining --out results --domains gripper logistics satellite
 
 Problems are made by our generators: some to find bugs in, others to choose by, others to measure on. What is
-finished is not done again, and a killed run goes on where it was.
+finished is not done again, and a killed run goes on where it was. docs/results/retraining.jsonl has what the table in
+docs/training.md is made from.
 """
 
 import argparse
 import json
+import math
 import sys
 import time
 from collections.abc import Sequence
@@ -15,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from misstep.explain.words import percent
 from misstep.policies.asnet import Asnet
 from misstep.policies.zoo import Zoo
 from misstep.training.retraining import RetrainConfig, retrain
@@ -60,7 +63,10 @@ def run_one(name: str, out: Path, *, each: int, seed: int, threads: int) -> dict
         RetrainConfig(rounds=3, pool=20, seed=seed, threads=threads),
         out=out,
     )
-    return {"domain": name, **result.as_json(), "cpu_seconds": round(time.process_time() - start, 1)}
+    told = {
+        key: value for key, value in result.as_json().items() if key not in ("final", "original", "learned")
+    }
+    return {"domain": name, **told, "cpu_seconds": round(time.process_time() - start, 1)}
 
 
 def row_text(row: dict[str, Any]) -> str:
@@ -70,7 +76,7 @@ def row_text(row: dict[str, Any]) -> str:
         for each in (sizes.learned, sizes.validated, sizes.held_out)
     )
     rates = [
-        f"{100 * low:.0f} to {100 * high:.0f} %"
+        f"{percent(low, math.floor)} to {percent(high, math.ceil)}"
         for low, high in (each["bug_rate_bounds"] for each in (before, after))
     ]
     given = "learned" if row["kept"] == "learned" else f"input: {'; '.join(row['why_input'])}"

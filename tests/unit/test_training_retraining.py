@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import misstep
+from benchmarks.retraining import row_text
 from misstep.errors import InputError, LimitReached
 from misstep.formats.asnet_model import AsnetModel
 from misstep.formats.asnet_policy import read_asnet
@@ -126,6 +127,12 @@ def test_a_killed_retraining_goes_on_to_the_same_model(
         retrain(model, tasks, (), (), QUICK, out=tmp_path / "parts", progress=killed)
     with (tmp_path / "parts" / "bugs.jsonl").open("a") as file:  # of a round that was under way
         file.write(json.dumps({"task": 0, "facts": [], "plan": [], "gap": None, "round": 1}) + "\n{half")
+    rounds = tmp_path / "parts" / "rounds.jsonl"
+    older = [json.loads(line) for line in rounds.read_text().splitlines()]
+    for line in older:  # as older versions of misstep wrote it
+        assert line["standing"].pop("cleared") >= 0
+        del line["standing"]["effective"]
+    rounds.write_text("".join(json.dumps(line) + "\n" for line in older))
     parts = retrain(model, tasks, (), (), QUICK, out=tmp_path / "parts")
     assert parts.final.read_bytes() == whole.final.read_bytes()
     assert parts.change == whole.change
@@ -213,6 +220,15 @@ def test_rates_count_unknown_states_both_ways_and_a_task_less_than_its_states() 
 def test_what_counts_as_worse(after: Exam, words: tuple[str, ...]) -> None:
     told = change([exam((3.0, 3.0), "cc")], [after], keep=[[True] * 2], parents=[[None] * 2])
     assert told.worse == words
+
+
+def test_the_page_has_the_table_of_the_recorded_result() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    page = (docs / "training.md").read_text(encoding="utf-8").splitlines()
+    lines = (docs / "results" / "retraining.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 9
+    for line in lines:
+        assert row_text(json.loads(line)) in page
 
 
 def test_fewer_bugs_do_not_make_up_for_fewer_solved_tasks() -> None:
