@@ -20,16 +20,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice, takewhile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from misstep.config import Config
 from misstep.errors import InputError
 from misstep.events import Event, Finished, Judged, from_json, timeless
 from misstep.judge import Verdict
-from misstep.proof import ProofLog
 from misstep.record.store import DISK, DirectoryStore, Disk, MemoryStore, Store, free_directory, read_object
 from misstep.support.plain import to_plain
 from misstep.support.suggest import some_of
+
+if TYPE_CHECKING:
+    from misstep.proof import ProofLog
 
 TASK, DOMAIN, PROBLEM, MODEL, CONFIG, ENVIRONMENT, EVENTS, POOL, ANSWERS, BUGS, CLEARED, EVIDENCE = (
     "task.sas",
@@ -242,11 +244,13 @@ class Record:
         """Writes what the certificates of a model's test share, unless it is there already."""
         self._append_once(EVIDENCE, block)
 
-    def proofs(self) -> ProofLog:
+    def proofs(self) -> "ProofLog":
         """What the certificates and answers of a task's test share; new proofs are appended.
 
         Where the power failed, answers may be there whose proofs are not: these are found out again.
         """
+        from misstep.proof import ProofLog  # needs the native core; those who read records do not
+
         log = ProofLog(partial(self.store.append, EVIDENCE))
         if self._is_old:
             log.take_in(self.store.lines(EVIDENCE))
