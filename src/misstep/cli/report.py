@@ -8,7 +8,7 @@ from cyclopts import Parameter
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.limits import Limits
 from misstep.cli.options import Json, MemoryMb, Seconds
-from misstep.cli.output import emit_json, say
+from misstep.cli.output import emit_json, say, warn
 from misstep.errors import InputError
 
 
@@ -43,7 +43,8 @@ def report(
         raise InputError("there is no record to report on; give the directory of one, such as runs/demo-001")
     with Limits(seconds=seconds, memory_mb=memory_mb).watch():
         reports = [Report(Record.open(folder)) for record in records for folder in records_in(record)]
-        page = make_page(reports, drawing=None if drawing is None else make_part("drawing", drawing))
+        drawn_by = None if drawing is None else make_part("drawing", drawing)
+        page = make_page(reports, drawing=drawn_by, tell=lambda problem: warn([problem]))
     path = out or records[0] / "report.html"
     size = write_page(path, page)
     if json:

@@ -192,9 +192,9 @@ def _is_number(cell: Child) -> bool:
     )
 
 
-def warnings(report: Report) -> Html | None:
-    """What a user should know about the test."""
-    said = list(report.tally.warnings)
+def warnings(report: Report, problem: str | None) -> Html | None:
+    """What a user should know about the test, and about a drawing that failed."""
+    said = [*report.tally.warnings, *([problem] if problem else [])]
     if report.tally.finished is None:
         said.insert(0, "The test has not ended: it is under way, or was stopped.")
     if report.error is not None:
