@@ -76,7 +76,8 @@ def ask_policy(policy: Policy, names: ActionNames, states: StateBatch) -> list[A
         count = "more" if len(given) > len(states) else str(len(given))
         asked = "1 state" if len(states) == 1 else f"{len(states)} states"
         return BadAnswer(f"the policy was asked for {asked} and gave {count} answers")
-    if all(answer is None or isinstance(answer, Action) for answer in given):  # No state has to be made.
+    are_actions = all(answer is None or isinstance(answer, Action) for answer in given)
+    if are_actions and not names.depend_on_state:  # No state has to be made.
         return [None if answer is None else names.own(answer) for answer in given]
     return [read_answer(answer, state, names) for answer, state in zip(given, states, strict=True)]
 
