@@ -94,14 +94,16 @@ void name_actions_apart(std::vector<Action>& actions) {
     for (auto& [_, same] : named) {
         if (same.size() == 1) continue;
         const std::vector<std::size_t> kinds = kinds_of(actions, same);
-        for (std::size_t i = 1; i < same.size(); ++i) {
+        std::vector<std::size_t> kept;  // places in `same` of those that go on sharing the name
+        for (std::size_t i = 0; i < same.size(); ++i) {
             auto is_like = [&](std::size_t k) {
                 return kinds[k] == kinds[i] ||
                        (++compared <= kMaxCompared && do_the_same(actions[same[k]], actions[same[i]]));
             };
-            bool is_clear = true;
-            for (std::size_t k = 0; k < i && is_clear; ++k) is_clear = is_like(k);
-            if (!is_clear) unclear.push_back(same[i]);
+            if (std::ranges::all_of(kept, is_like))
+                kept.push_back(i);
+            else
+                unclear.push_back(same[i]);
         }
     }
     std::ranges::sort(unclear);

@@ -208,7 +208,10 @@ PLACE = Place("a", 0, 0)
         (Scene(places=(3,)), "'int' object has no attribute 'name'"),
         (Scene(places=(Place("a", math.nan, 0),)), "not JSON compliant"),
         (Scene(places=(Place("a", object(), 0),)), "not JSON serializable"),
-        (Scene(notes={"van": 3}), "'int' object is not iterable"),
+        (
+            Scene(notes={"van": 3}),  # type: ignore[dict-item]
+            "'int' object is not iterable",
+        ),
     ],
 )
 def test_a_bad_drawing_is_named_and_the_page_is_made_all_the_same(made: object, words: str) -> None:
@@ -242,7 +245,9 @@ def test_atoms_of_one_variable_with_different_numbers_of_arguments() -> None:
     unlock = fdr.Action("(unlock)", {1: 0}, {1: 1}, 1)
     task = misstep.Task(to_sas(fdr.Task(facts, (0, 0), {0: 2}, (*steps, unlock))))
     moves = {"(at home)": "(go 0 1)", "(at)": "(go 1 0)"}
-    walk = misstep.per_state(lambda state: next(moves[fact] for fact in state.facts if fact in moves))
+    walk = misstep.per_state(
+        lambda state: task.action(next(moves[fact] for fact in state.facts if fact in moves))
+    )
     found = misstep.test(task, walk, pool=4)
     told: list[str] = []
     (data,) = data_of(make_page([found], tell=told.append))

@@ -21,8 +21,10 @@ def drawn_scene(task: Task, drawing: Drawing | None) -> tuple[Scene, str | None]
         usual = usual_scene(task)
         _check_data(task, usual)
     except Exception as error:
-        text = f"misstep could not draw the states of {task.name} ({describe_error(error)}), so they are lists of facts"
-        return Scene(), f"{text}; this is a bug in misstep: report it with the task"
+        return Scene(), (
+            f"misstep could not draw the states of {task.name} ({describe_error(error)}), so they are lists of "
+            "facts; this is a bug in misstep: report it with the task"
+        )
     try:
         return _chosen_scene(task, drawing, usual), None
     except MisstepError as error:
