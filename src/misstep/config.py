@@ -20,7 +20,7 @@ from misstep.support.plain import read_fields, to_plain
 from misstep.support.suggest import did_you_mean
 
 if TYPE_CHECKING:
-    from misstep.budget import Budget
+    from misstep._core import Budget
 
 DEFAULT_ORACLE = (
     "landmarks+abstraction+dead-ends+greedy+improve/ehc+undo:failing=true"
@@ -150,7 +150,7 @@ class Config:
 
     def budget(self) -> "Budget":
         """What the test may spend, from now on."""
-        from misstep.budget import Budget  # native: what was asked is read without the core, too
+        from misstep._core import Budget  # not above: what was asked is read without the core, too
 
         memory = self.memory_mb
         return Budget(seconds=self.seconds, memory_mb=memory, growth_mb=memory)

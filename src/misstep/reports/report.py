@@ -65,7 +65,7 @@ class Bug:
 
     @property
     def fault(self) -> Misstep | None:
-        """The first decision that is proven to be wrong; None if no single decision could be found."""
+        """A decision that is proven to be wrong; None if there is no proof. `show` says whether it is the first."""
         return self.judged.fault
 
     def show(self, *, width: int = USUAL_WIDTH) -> str:

@@ -135,7 +135,7 @@ def _at_fault(report: Report, kind: Kind) -> str:
     if kind.schema is None and (fault is None or not fault.is_single):
         return "no single decision could be proven to be wrong"
     if fault is None or not fault.is_single:
-        return f"the first wrong decision is {kind.schema}"
+        return f"the decision at fault is {kind.schema}"
     better = "" if fault.better is None else f" instead of {fault.better}"
     return f"misstep: {fault.action or 'no action'}{better}"
 
