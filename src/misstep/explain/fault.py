@@ -28,6 +28,7 @@ from misstep.proof import Surrounded
 _SEARCH, _ANY_PLAN = "astar:lmcut", "lazy:ff"
 # After so many states in a row about which nothing could be proven, the window is left as it is.
 _TRIES = 6
+_FEW = 10
 # What may be spent on one bug, as the planner oracle counts it; also where exact costs were asked for.
 _EFFORT, _EXACT_EFFORT = 5e6, 5e8
 
@@ -221,9 +222,9 @@ class _Bisection:
     def _look_at_start(self) -> None:
         """Looks for a better plan of the start than the best that is known; what it spends counts extra."""
         self.lab.look_up(self.case.state)
-        known = self.lab.best(self.case.state)
-        if known.lo < known.hi:
-            left = self.left
+        known, left = self.lab.best(self.case.state), self.left
+        # Where expansions cost so much that the search is over before it has begun, it only takes time.
+        if known.lo < known.hi and left / 3 >= _FEW * self.lab.expansion_effort(self.case.state):
             self._search(0, int(known.hi))
             self.left = left
 
