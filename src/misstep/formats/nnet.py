@@ -34,12 +34,7 @@ def read_interface(path: Path) -> Interface:
     Of an automaton they carry the index that the file gives, `automaton[index].variable`: whether the model
     has several copies is not known here.
     """
-    document = parse(read_text(path), str(path))
-    if not isinstance(document, dict):
-        raise InputError(f"{path}: expected a JSON object")
-    file = document.get("file") or document.get("torch-file")
-    if not isinstance(file, str):
-        raise InputError(f"{path}: $.file: the network's file is missing")
+    document, file = _document(path)
     inputs, outputs = document.get("input"), document.get("output")
     if not isinstance(inputs, list) or not isinstance(outputs, list):
         raise InputError(f"{path}: $.input and $.output must be lists")
@@ -54,6 +49,22 @@ def read_interface(path: Path) -> Interface:
         raise InputError(f"{path}: $.activation: expected the name of an activation, such as relu")
     names = tuple(_field(entry, f"{path}: $.input[{i}]") for i, entry in enumerate(inputs))
     return Interface(path.parent / file, names, tuple(outputs), use_filter, activation)
+
+
+def network_name(path: Path) -> str:
+    """The name of the network's file in a `.jani2nnet` file, relative to its folder."""
+    return _document(path)[1]
+
+
+def _document(path: Path) -> tuple[dict[str, Any], str]:
+    """What the file says, and the name of the network's file in it."""
+    document = parse(read_text(path), str(path))
+    if not isinstance(document, dict):
+        raise InputError(f"{path}: expected a JSON object")
+    file = document.get("file") or document.get("torch-file")
+    if not isinstance(file, str):
+        raise InputError(f"{path}: $.file: the network's file is missing")
+    return document, file
 
 
 def write_interface(path: Path, interface: Interface, hidden: Sequence[int]) -> None:

@@ -389,12 +389,18 @@ def origin(config: str) -> str:
 
 def policy_file(policy: str) -> Path | None:
     """The file that a policy text names, such as `asnet:FILE` or `python:FILE:function,option=value`."""
-    _, _, rest = policy.partition(":")
+    around = around_file(policy)
+    return None if around is None else Path(around[1])
+
+
+def around_file(policy: str) -> tuple[str, str, str] | None:
+    """What stands before the file's name in a policy text, the name, and what stands after it."""
+    kind, colon, rest = policy.partition(":")
     ends = [len(rest), *(at for at, letter in enumerate(rest) if letter in ":,")]
     for end in sorted(ends, reverse=True):
         try:
-            if end and (path := Path(rest[:end])).is_file():
-                return path
+            if end and Path(rest[:end]).is_file():
+                return kind + colon, rest[:end], rest[end:]
         except (OSError, ValueError):  # longer than names can be, or with a NUL
             continue
     return None

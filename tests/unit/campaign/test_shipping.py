@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import misstep
-from misstep.campaign.job import Digests
+from misstep.campaign.files import Digests
 from misstep.campaign.node import Sent, run_here
 from misstep.campaign.plan import Limits
 from misstep.campaign.shipping import Parcel, pack_config, unpack_record

@@ -9,7 +9,8 @@ from misstep.budget import Budget
 from misstep.campaign.coordinator import Coordinator, Progress, open_database, record_path
 from misstep.campaign.database import FAILED, Database
 from misstep.campaign.engine import Engine
-from misstep.campaign.job import CampaignJob, Digests, job_id
+from misstep.campaign.files import Digests
+from misstep.campaign.job import CampaignJob, job_id
 from misstep.campaign.local import LocalEngine
 from misstep.campaign.plan import Limits
 from misstep.campaign.words import duration, progress_words
