@@ -79,11 +79,7 @@ class Shipment:
 def pack_config(config: Config, digests: Digests) -> tuple[Shipment, dict[str, Path]]:
     """The shipment of a configuration, and where the contents are, by digest."""
     found = files_of(config, digests)
-    if (behind := found.pop(SHIELDED, None)) is not None:
-        raise InputError(
-            f"{found[POLICY].path}: the policy behind this shield, {behind.path}, cannot be sent to other machines "
-            "with it; name that policy instead, as shield:POLICY"
-        )
+    found.pop(SHIELDED, None)  # the shield's file names it by its place here, and may be signed for that
     around = None
     if (policy := found.get(POLICY)) is not None and (around := policy.around) is None:
         del found[POLICY]  # a module, which has to be installed there
