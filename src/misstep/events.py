@@ -27,6 +27,9 @@ class Logged:
         return line
 
 
+UNIT_COST_WARNING = "the policy was made for unit costs: every action counts as 1"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Started(Logged):
     """A test begins. `policy` and `oracles` as users type them."""

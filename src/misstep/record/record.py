@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from misstep.config import Config
 from misstep.errors import InputError
-from misstep.events import Event, Finished, Judged, from_json, timeless
+from misstep.events import UNIT_COST_WARNING, Event, Finished, Judged, Warned, from_json, timeless
 from misstep.judge import Verdict
 from misstep.record.store import DISK, DirectoryStore, Disk, MemoryStore, Store, free_directory, read_object
 from misstep.support.plain import to_plain
@@ -49,6 +49,8 @@ TASK, DOMAIN, PROBLEM, MODEL, CONFIG, ENVIRONMENT, EVENTS, POOL, ANSWERS, BUGS, 
 )
 OF_CAMPAIGN = "records"
 """Where the records of a campaign are, each in a directory of a directory."""
+UNIT_COST_ASKED = "unit_cost_asked"
+"""In the environment, whether unit costs were asked for; `config.toml` has them also where the policy wants them."""
 FORMAT = 3
 """Of records and certificates. Other numbers are refused, since nobody can know what they mean."""
 
@@ -134,6 +136,7 @@ class Record:
             **environment,
         }
         self.store.lock(EVENTS)
+        self.store.cut(EVENTS, 0)  # what an earlier try told that could not load what is tested
         for name, text in files.items():
             self.store.write(name, text)
         self.store.write(CONFIG, config)
@@ -277,6 +280,11 @@ class Record:
         """Whether it says what was tested; a test that ended while the task was loaded has not got so far."""
         return self.store.read(CONFIG) is not None
 
+    @property
+    def is_loaded(self) -> bool:
+        """Whether what is tested was ever loaded; if not, a test that is resumed has nothing to repeat."""
+        return not self.environment().keys().isdisjoint(("task_sha256", "model_sha256"))
+
     def config(self) -> Config:
         """What was asked."""
         text = self.store.read(CONFIG)
@@ -296,6 +304,16 @@ class Record:
     def environment(self) -> dict[str, Any]:
         """Versions, seed, machine and digests."""
         return read_object(self.store.read(ENVIRONMENT), f"{self.where}/{ENVIRONMENT}")
+
+    @property
+    def unit_cost_asked(self) -> bool:
+        """Whether unit costs were asked for when the test began."""
+        known = self.environment().get(UNIT_COST_ASKED)
+        if known is not None:
+            return bool(known)
+        # An older version wrote the record: it warned first of all where the policy alone wanted them.
+        first = islice(self.events(), 2)
+        return not any(isinstance(event, Warned) and event.text == UNIT_COST_WARNING for event in first)
 
     def events(self) -> Iterator[Event]:
         """The events so far."""
@@ -356,9 +374,9 @@ def open_record(path: Path, *, is_free: bool, resume: bool) -> tuple[Record, boo
     one to be resumed; and whether there is anything to resume."""
     if is_free:
         return Record.create_free(path), False
-    if resume and (path / ENVIRONMENT).is_file():
-        return Record.open(path), True
-    if resume and (path / EVENTS).is_file():  # killed before it had begun: begin now
+    if resume and (path / ENVIRONMENT).is_file() and (record := Record.open(path)).is_loaded:
+        return record, True
+    if resume and (path / EVENTS).is_file():  # it ended before what is tested was loaded: begin now
         return Record(DirectoryStore(path)), False
     return Record.create(path), False
 
