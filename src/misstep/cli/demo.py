@@ -1,6 +1,7 @@
 """`misstep demo`: the main job on a bundled task and a bundled trained policy."""
 
 import re
+import shlex
 import time
 from collections.abc import Sequence
 from importlib.resources import as_file, files
@@ -11,7 +12,7 @@ from cyclopts import Parameter
 
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import Json
-from misstep.cli.output import emit_json, note, say, say_plain
+from misstep.cli.output import emit_json, kept, note, say, say_plain
 from misstep.reports.status import StatusLine
 from misstep.reports.summary import Kind, kinds
 from misstep.reports.text import screen_width
@@ -64,7 +65,8 @@ def demo(
             _introduce(config)
         report, interrupted = run_session(Session(config, record=record), quiet=json, silent=True)
     if interrupted:
-        note(f"interrupted: what was found is saved in {record.where}")
+        go_on = shlex.join(["misstep", "test", "--resume", "--out", record.where])
+        note(f"interrupted: {kept(record.where, go_on)}")
         return ExitCode.INTERRUPTED
     with StatusLine("checking all proofs again", quiet=json):
         checked = verify_record(record)
