@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from misstep.errors import InputError
 from misstep.reports.screen import cannot_write, note, say, say_plain, warn, written
+from misstep.support.whole_files import write_file
 
 if TYPE_CHECKING:
     from misstep._core import Action
@@ -83,6 +84,6 @@ def write_plan(path: Path, actions: "Sequence[Action]", cost: int) -> None:
     """Writes a plan file as planners do: one action a line, the cost as a comment."""
     lines = [*(action.name for action in actions), f"; cost = {cost}"]
     try:
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        write_file(path, "\n".join(lines) + "\n")
     except OSError as error:
         raise InputError(f"{path}: cannot write the plan: {error.strerror}; choose another --out") from None

@@ -14,6 +14,7 @@ import numpy as np
 from misstep.errors import InputError
 from misstep.formats.jani import parse, read_text
 from misstep.formats.linear_layers import Layers
+from misstep.support.whole_files import write_file
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def write_interface(path: Path, interface: Interface, hidden: Sequence[int]) -> 
     }
     if interface.activation is not None:
         document["activation"] = interface.activation
-    _write_whole(path, json.dumps(document, indent=1) + "\n")
+    write_file(path, json.dumps(document, indent=1) + "\n")
 
 
 def _entry(name: str) -> dict[str, Any]:
@@ -156,11 +157,4 @@ def write_nnet(path: Path, layers: Layers) -> None:
     for weights, biases in layers:
         lines += [",".join(repr(float(w)) for w in row) + "," for row in weights]
         lines += [f"{float(b)!r}," for b in biases]
-    _write_whole(path, "\n".join(lines) + "\n")
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Writes a file so that it is there complete or not at all."""
-    draft = path.with_name(f".{path.name}.part")
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(path)
+    write_file(path, "\n".join(lines) + "\n")

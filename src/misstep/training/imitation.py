@@ -19,6 +19,7 @@ from misstep._core import Budget, search
 from misstep.errors import InputError
 from misstep.pddl import read_domain
 from misstep.policies.linear import FEATURES, FORMAT, ActionFeatures, schema_of, weighted
+from misstep.support.whole_files import write_file
 from misstep.task import Task, load
 from misstep.training.courier import CourierSizes, courier_problem
 
@@ -146,7 +147,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
     if given.out is None:
         sys.stdout.write(text)
     else:
-        given.out.write_text(text, encoding="utf-8")
+        write_file(given.out, text)
     return 0
 
 

@@ -475,10 +475,8 @@ def _parameters(data: TrainingData, path: Path) -> Floats:
 
 
 def _write(path: Path, model: AsnetModel) -> None:
-    draft = path.with_name(f".{path.name}.new")
     try:
-        write_asnet(draft, model)
-        draft.replace(path)
+        write_asnet(path, model)
     except OSError as error:
         raise InputError(
             f"{path}: the model cannot be written: {error.strerror}; make room and give the same command "

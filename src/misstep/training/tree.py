@@ -16,13 +16,13 @@ from misstep._core import Budget
 from misstep.budget import Watch
 from misstep.errors import InputError, LimitReached
 from misstep.formats.asnet_policy import write_asnet
-from misstep.formats.safetensors import read_safetensors
+from misstep.formats.safetensors import read_safetensors, write_safetensors
 from misstep.policies.asnet import Asnet
 from misstep.record.store import DirectoryStore, write_whole
 from misstep.support.plain import reading
+from misstep.support.whole_files import write_file
 from misstep.task import Task
 from misstep.training.asnet import Progress, TrainingResult, with_parameters
-from misstep.training.asnet_checkpoint import replace_safely
 from misstep.training.asnet_config import AsnetConfig
 from misstep.training.asnet_data import PoolEntry, TimeUp, TrainingData, make_data
 from misstep.training.asnet_init import configured_model
@@ -322,14 +322,12 @@ class _Grower:
         """Model, state, answers, pool, and the log's line at last: without it nothing of this counts."""
         path = model_file(self.out, node.name)
         parameters = np.stack(node.recent).mean(axis=0, dtype=np.float64).astype(np.float32)
-        draft = path.with_name(f".{path.name}.new")
         arrays = {name: getattr(node.state, name) for name in ("parameters", "means", "squares")}
         arrays |= {f"recent.{age}": each for age, each in enumerate(node.recent)}
         metadata = {"steps": str(node.state.steps), "random_state": str(node.state.random_state)}
         try:
-            write_asnet(draft, with_parameters(self.model, self.data.trainer, parameters))
-            draft.replace(path)
-            replace_safely(node_file(self.out, node.name), arrays, metadata)
+            write_asnet(path, with_parameters(self.model, self.data.trainer, parameters))
+            write_safetensors(node_file(self.out, node.name), arrays, metadata=metadata)
         except OSError as error:
             raise InputError(
                 f"{path}: the model cannot be written: {error.strerror}; make room and give the same "
@@ -464,10 +462,8 @@ class _Grower:
         best = self.nodes[int(found.ranking[0].candidate.digest[1:])]
         score = {each.candidate.digest: each.score for each in found.ranking}
         final = self.out / "final.asnet"
-        draft = self.out / ".final.asnet.new"
         try:
-            draft.write_bytes(model_file(self.out, best.name).read_bytes())
-            draft.replace(final)
+            write_file(final, model_file(self.out, best.name).read_bytes())
         except OSError as error:
             raise InputError(f"{final}: cannot be written: {error.strerror}; make room, try again") from None
         drawn = [TreeNode(node.number, node.parent, node.depth, score[node.name]) for node in self.nodes]

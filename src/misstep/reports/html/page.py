@@ -17,6 +17,7 @@ from misstep.reports.html.drawn import drawn_scene
 from misstep.reports.html.markup import Html, element, script_json
 from misstep.reports.report import Report
 from misstep.reports.summary import kinds
+from misstep.support.whole_files import write_file
 
 # The page may run its own script and style, and load nothing.
 _POLICY = (
@@ -72,7 +73,7 @@ def make_page(
 def write_page(path: Path, page: str) -> int:
     """Writes a page and says how many bytes it has."""
     try:
-        return path.write_bytes(page.encode("utf-8", errors="replace"))
+        return write_file(path, page.encode("utf-8", errors="replace"))
     except OSError as error:
         raise InputError(f"{path}: cannot write the report: {error.strerror}; choose another --out") from None
 
