@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from misstep.errors import InputError, LimitReached, MisstepError
+from misstep.errors import InputError, LimitReached, MisstepError, ScratchError
 from misstep.formats.sexp import Source
 from misstep.pddl import parse_domain, parse_problem
 from misstep.record.bound_files import changed_policy
@@ -127,6 +127,8 @@ def _of_the_task(record: Record, sas: str, *, translates: bool) -> Iterator[str]
             yield f"{TASK} is not what the translator makes of {DOMAIN} and {PROBLEM}"
     except LimitReached as error:
         yield f"{DOMAIN} and {PROBLEM} cannot be compared with {TASK}: {error}"
+    except ScratchError:  # it says nothing about the record
+        raise
     except MisstepError as error:
         yield f"{DOMAIN} and {PROBLEM} are no task: {error}"
 
