@@ -62,7 +62,7 @@ def test_a_directory_survives_a_limit_and_goes_after_use() -> None:
 
 def test_no_place_for_a_directory_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
-    with pytest.raises(ScratchError, match="none: temporary files .* TMPDIR"), Scratch():
+    with pytest.raises(ScratchError, match=r"none: temporary files .* TMPDIR"), Scratch():
         pass
 
 
