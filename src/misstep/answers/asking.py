@@ -13,6 +13,7 @@ from misstep._core import Action, Budget, StateBatch
 from misstep.answers.answer import ActionNames, Answer, BadAnswer, read_answer, shown
 from misstep.policy import Policy
 
+ONE_STATE = "if it is a function of one state, lift it with misstep.per_state(FUNCTION)"
 LOOK_SECONDS = 0.1
 """Between two looks at a budget while somebody waits."""
 
@@ -70,6 +71,7 @@ def ask_policy(policy: Policy, names: ActionNames, states: StateBatch) -> list[A
     if isinstance(answers, str | bytes | Mapping | Set) or not isinstance(answers, Iterable):
         return BadAnswer(
             f"the policy returned {shown(answers)} where a list with one answer for each state was expected"
+            f"; {ONE_STATE}"
         )
     given = list(islice(answers, len(states) + 1))
     if len(given) != len(states):

@@ -8,7 +8,7 @@ from typing import cast
 
 from misstep._core import Action, Budget, NativePolicy, Run, State, StateBatch
 from misstep.answers.answer import NO_NUMBER, NO_SUCH_ACTION, ActionNames, Answer, BadAnswer, shown
-from misstep.answers.asking import Asker, Ended, Overdue, ThreadAsker
+from misstep.answers.asking import ONE_STATE, Asker, Ended, Overdue, ThreadAsker
 from misstep.errors import InputError, LimitReached, PolicyError
 from misstep.policy import Policy, PolicyPart
 from misstep.support.describe import cut, describe_error, plain_words
@@ -248,7 +248,9 @@ class Guard:
             self.dead = str(error)
             return BadAnswer(self.dead)
         except BaseException as error:
-            return BadAnswer(f"the policy raised {describe_error(error)}")
+            said = describe_error(error)
+            hint = f"; {ONE_STATE}" if "StateBatch" in said else ""
+            return BadAnswer(f"the policy raised {said}{hint}")
         self._hangs = self._ends = 0
         return answers
 
