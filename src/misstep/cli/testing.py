@@ -17,6 +17,7 @@ from misstep.reports.summary import report_json, total_json, total_table
 from misstep.reports.terminal import Terminal
 from misstep.reports.text import screen_width
 from misstep.session import Session
+from misstep.status import Status, status_of_all
 from misstep.suite import Suite, expand
 
 
@@ -143,20 +144,18 @@ def run_session(session: Session, *, quiet: bool, silent: bool, live: bool = Fal
 
 
 def exit_code(reports: Sequence[Report], *, interrupted: bool, is_failed: bool | None = None) -> int:
-    """As pytest would say it; a task that cannot be read matters only where nothing else can be said.
-
-    `is_failed` is what rules say; None where there are none, so that every bug counts.
-    """
-    if interrupted:
-        return ExitCode.INTERRUPTED
+    """As pytest would say it. `is_failed` is what rules say; None where there are none: every bug counts."""
     found = [report.finished for report in reports]
-    if any(one.bugs for one in found) if is_failed is None else is_failed:
-        return ExitCode.BUGS_FOUND
-    # Runs in which the policy failed to answer test nothing.
-    failed = sum(one.failed + one.extra.get("outcomes", {}).get("failed", 0) for one in found)
-    if sum(one.tested + one.runs for one in found) - failed:
-        return ExitCode.NOTHING_FOUND
-    return ExitCode.USAGE if any(report.error for report in reports) else ExitCode.NOTHING_TESTED
+    return _CODE_OF[status_of_all(found, interrupted=interrupted, is_failed=is_failed)]
+
+
+_CODE_OF = {
+    Status.BUGS: ExitCode.BUGS_FOUND,
+    Status.CLEAN: ExitCode.NOTHING_FOUND,
+    Status.NOTHING_TESTED: ExitCode.NOTHING_TESTED,
+    Status.INTERRUPTED: ExitCode.INTERRUPTED,
+    Status.ERROR: ExitCode.USAGE,
+}
 
 
 def _json(reports: list[Report], *, many: bool) -> dict[str, Any]:

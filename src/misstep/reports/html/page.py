@@ -17,6 +17,7 @@ from misstep.reports.html.drawn import drawn_scene
 from misstep.reports.html.markup import Html, element, script_json
 from misstep.reports.report import Report
 from misstep.reports.summary import kinds
+from misstep.status import Status
 from misstep.support.whole_files import write_file
 
 # The page may run its own script and style, and load nothing.
@@ -107,6 +108,8 @@ def _names(report: Report) -> tuple[str, str]:
 
 
 def _title(reports: Sequence[Report]) -> str:
+    if len(reports) == 1 and reports[0].status is Status.NOTHING_TESTED:
+        return "Nothing was tested"
     bugs, tested = (sum(getattr(one.finished, name) for one in reports) for name in ("bugs", "tested"))
     return f"{bugs} {'bug' if bugs == 1 else 'bugs'} in {tested} tested states"
 

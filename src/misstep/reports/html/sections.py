@@ -8,6 +8,7 @@ from misstep.bound import cost_text
 from misstep.events import Judged
 from misstep.explain.words import counted, does, percent
 from misstep.judge import Verdict
+from misstep.reports.failures import nothing_tested
 from misstep.reports.html.charts import bugs_over_time, gap_histogram
 from misstep.reports.html.markup import Child, Html, element
 from misstep.reports.ranking import ranked
@@ -197,6 +198,8 @@ def warnings(report: Report, problem: str | None) -> Html | None:
     said = [*report.tally.warnings, *([problem] if problem else [])]
     if report.tally.finished is None:
         said.insert(0, "The test has not ended: it is under way, or was stopped.")
+    if (why := nothing_tested(report.finished, report.failures)) is not None:
+        said.insert(0, f"{why[0].upper()}{why[1:]}")
     if report.error is not None:
         said.insert(0, f"The test failed: {report.error}")
     return element("ul", *(element("li", text) for text in said), class_="warnings") if said else None
