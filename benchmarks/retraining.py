@@ -3,11 +3,13 @@
     python -m benchmarks.retraining --out results --domains gripper logistics satellite
 
 Problems are made by our generators: some to find bugs in, others to choose by, others to measure on. What is
-finished is not done again, and a killed run goes on where it was.
+finished is not done again, and a killed run goes on where it was. docs/results/retraining.jsonl has what the table in
+docs/training.md is made from.
 """
 
 import argparse
 import json
+import math
 import sys
 import time
 from collections.abc import Sequence
@@ -15,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from misstep.explain.rates import percent
 from misstep.policies.asnet import Asnet
 from misstep.policies.zoo import Zoo
 from misstep.training.retraining import RetrainConfig, retrain
@@ -60,7 +63,10 @@ def run_one(name: str, out: Path, *, each: int, seed: int, threads: int) -> dict
         RetrainConfig(rounds=3, pool=20, seed=seed, threads=threads),
         out=out,
     )
-    return {"domain": name, **result.as_json(), "cpu_seconds": round(time.process_time() - start, 1)}
+    told = {
+        key: value for key, value in result.as_json().items() if key not in ("final", "original", "learned")
+    }
+    return {"domain": name, **told, "cpu_seconds": round(time.process_time() - start, 1)}
 
 
 def row_text(row: dict[str, Any]) -> str:
@@ -69,12 +75,17 @@ def row_text(row: dict[str, Any]) -> str:
         "-".join(str(size) for size in sorted({min(each), max(each)}))
         for each in (sizes.learned, sizes.validated, sizes.held_out)
     )
-    rates = [f"{each['bugs'] / each['states']:.1%}" for each in (before, after)]
+    rates = [
+        f"{percent(low, math.floor)} to {percent(high, math.ceil)}"
+        for low, high in (each["bug_rate_bounds"] for each in (before, after))
+    ]
+    given = "learned" if row["kept"] == "learned" else f"input: {'; '.join(row['why_input'])}"
     return (
         f"| {row['domain']} | {spans} | {before['solved_tasks']} to {after['solved_tasks']} of {before['tasks']} "
         f"| {before['solved_states']} to {after['solved_states']} of {before['states']} "
-        f"| {rates[0]} to {rates[1]} | {row['fixed']}, {row['forgotten']} ({row['unsolved']}) "
-        f"| {row['p_value']:.2g} | {row['cpu_seconds']:.0f} |"
+        f"| {before['bugs']} to {after['bugs']} ({before['unknown']}, {after['unknown']}) | {rates[0]}; {rates[1]} "
+        f"| {row['fixed']}, {row['forgotten']} ({row['unsolved']}) "
+        f"| {row['better_tasks']}, {row['worse_tasks']}; {row['p_value']:.2g} | {given} | {row['cpu_seconds']:.0f} |"
     )
 
 
@@ -87,10 +98,20 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    print(
-        "| domain | sizes | solved tasks | solved states | bug rate | fixed, forgotten (unsolved) | p | CPU s |"
+    columns = (
+        "domain",
+        "sizes: learned, validated, held out",
+        "solved tasks",
+        "solved states",
+        "proven bugs (unknown)",
+        "bug rate, 95 %",
+        "fixed, forgotten (unsolved)",
+        "tasks better, worse; p",
+        "given",
+        "processor seconds",
     )
-    print("|---|---|---|---|---|---|---|---|")
+    print(f"| {' | '.join(columns)} |")
+    print("|---" * len(columns) + "|")
     for name in options.domains:
         file = options.out / f"{name}-{options.seed}.json"
         if not file.is_file():

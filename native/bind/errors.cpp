@@ -19,6 +19,8 @@ void bind_errors(nb::module_&) {
             raise_as("UnsupportedFeature", e);
         } catch (const misstep::InputError& e) {
             raise_as("InputError", e);
+        } catch (const misstep::PolicyError& e) {
+            raise_as("PolicyError", e);
         } catch (const misstep::DominanceDefect& e) {
             raise_as("DominanceDefect", e);
         }

@@ -205,6 +205,23 @@ void bind_fdr(nb::module_& m) {
         .def("action", &action_by_name, nb::arg("name"), nb::sig("def action(self, name: str) -> Action"),
              "The action with this name, `(move a b)`; the first one where the translator split it into "
              "several.")
+        .def_prop_ro(
+            "has_splits", [](const TaskObject& t) { return t.space.has_splits(); },
+            "Whether several actions have one name, because the translator split one.")
+        .def(
+            "meant",
+            [](nb::object self, const StateObject& state, const ActionObject& action) {
+                const TaskObject& core = nb::cast<const TaskObject&>(self);
+                require_same_task(core, *state.core, "state");
+                require_same_task(core, *action.core, "action");
+                return ActionObject{self, &core, core.space.meant(state.words.data(), action.id)};
+            },
+            nb::arg("state"), nb::arg("action"),
+            nb::sig("def meant(self, state: State, action: Action) -> Action"),
+            "The action that this one stands for as an answer in a state: of all with its name, which are "
+            "the "
+            "splits that the translator made of one action, the first that applies, or the first where none "
+            "does.")
         .def(
             "is_goal",
             [](const TaskObject& t, const StateObject& s) {

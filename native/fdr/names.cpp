@@ -1,5 +1,6 @@
 // Names that tell everything apart: whatever is written about a task must be read back as the same.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -12,8 +13,9 @@
 namespace misstep {
 namespace {
 
-// More actions of one name than any translator makes are told apart without comparing all pairs of them.
-constexpr std::size_t kMaxCompared = 64;
+// Beyond so many comparisons, more than any translator gives reason for, actions of one name count as
+// different.
+constexpr std::size_t kMaxCompared = std::size_t{1} << 22;
 
 bool is_atom(const std::string& value) {
     return !value.empty() && !value.starts_with("(not ");
@@ -59,17 +61,51 @@ void name_values_apart(std::vector<Variable>& variables) {
     }
 }
 
+// Numbers the actions of one name so that those with the same number certainly do the same: they cost the
+// same, and write the same facts. What others of the name write and an action needs anyway, it writes as
+// well; so a split that needs an effect of the action is like all others.
+std::vector<std::size_t> kinds_of(const std::vector<Action>& actions, const std::vector<std::size_t>& same) {
+    std::map<std::int32_t, std::int32_t> written;  // by all of them together
+    bool is_consistent = true;
+    for (std::size_t a : same)
+        for (Fact fact : actions[a].effect)
+            is_consistent &= written.try_emplace(fact.var, fact.value).first->second == fact.value;
+    std::map<std::pair<Cost, std::vector<Fact>>, std::size_t> numbers;
+    std::vector<std::size_t> kinds;
+    for (std::size_t a : same) {
+        std::vector<Fact> effect = actions[a].effect;
+        if (is_consistent)
+            for (Fact fact : actions[a].precondition)
+                if (auto found = written.find(fact.var);
+                    found != written.end() && found->second == fact.value)
+                    effect.push_back(fact);
+        std::ranges::sort(effect);
+        kinds.push_back(
+            numbers.try_emplace({actions[a].cost, std::move(effect)}, numbers.size()).first->second);
+    }
+    return kinds;
+}
+
 void name_actions_apart(std::vector<Action>& actions) {
     std::unordered_map<std::string, std::vector<std::size_t>> named;
     for (std::size_t a = 0; a < actions.size(); ++a) named[actions[a].name].push_back(a);
     std::vector<std::size_t> unclear;
-    for (auto& [_, same] : named)
-        for (std::size_t i = 1; i < same.size(); ++i) {
-            auto is_like = [&](std::size_t k) { return do_the_same(actions[same[k]], actions[same[i]]); };
-            bool is_clear = i < kMaxCompared;
-            for (std::size_t k = 0; k < i && is_clear; ++k) is_clear = is_like(k);
-            if (!is_clear) unclear.push_back(same[i]);
+    std::size_t compared = 0;
+    for (auto& [_, same] : named) {
+        if (same.size() == 1) continue;
+        const std::vector<std::size_t> kinds = kinds_of(actions, same);
+        std::vector<std::size_t> kept;  // places in `same` of those that go on sharing the name
+        for (std::size_t i = 0; i < same.size(); ++i) {
+            auto is_like = [&](std::size_t k) {
+                return kinds[k] == kinds[i] ||
+                       (++compared <= kMaxCompared && do_the_same(actions[same[k]], actions[same[i]]));
+            };
+            if (std::ranges::all_of(kept, is_like))
+                kept.push_back(i);
+            else
+                unclear.push_back(same[i]);
         }
+    }
     std::ranges::sort(unclear);
     for (std::size_t a : unclear) {
         std::string& name = actions[a].name;

@@ -202,7 +202,8 @@ void PolicyGraph::recheck_first_states(BudgetWatch& watch) {
     first_rechecked_ = known;
 }
 
-// Fills answers_ by one call of the policy.
+// Fills answers_ by one call of the policy. Whoever names another split of the same action has not answered
+// differently.
 void PolicyGraph::choose(std::span<const StateId> states) {
     const std::span<const Word* const> words = words_of(states);
     answers_.assign(states.size(), kNoAction);
@@ -210,6 +211,7 @@ void PolicyGraph::choose(std::span<const StateId> states) {
     policy_.choose(words, answers_.data());
     policy_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     ++policy_calls_;
+    for (std::size_t i = 0; i < states.size(); ++i) answers_[i] = space_.meant(words[i], answers_[i]);
 }
 
 // A policy that fails when it is asked again (its server is gone meanwhile) has not answered differently.

@@ -45,6 +45,12 @@ Run Fuzzer::run(StateId start, Meter& meter) {
     return run;
 }
 
+bool Fuzzer::stops(StateId s) {
+    if (game_.leaf(s) != Leaf::none) return false;
+    Moves moves = game_.moves(s);
+    return moves.size() > 0 && !moves.policy_first();
+}
+
 std::optional<RunEnd> Fuzzer::extend_uniform(std::vector<StateId>& path) {
     const StateId s = path.back();
     auto outcomes = successors(s);
@@ -81,7 +87,12 @@ std::optional<RunEnd> Fuzzer::extend(std::vector<StateId>& path, Meter& meter) {
             }
             if (seen_.size() > options_.max_lookahead) return RunEnd::lookahead;
         }
-        if (seen_.size() == last) return RunEnd::exhausted;  // all that the policy can reach was seen
+        if (seen_.size() == last) {  // all that the policy can reach was seen
+            // A run that may come to where there is no decision is not safe for ever: it goes there.
+            auto end = std::find_if(seen_.begin(), seen_.end(), [this](Seen at) { return stops(at.state); });
+            if (end != seen_.end()) append(path, static_cast<std::size_t>(end - seen_.begin()));
+            return RunEnd::exhausted;
+        }
         first = last;
         double least = game_.distance(seen_[first].state);
         std::size_t ties = 0;

@@ -44,6 +44,7 @@ class Fuzzer {
         std::uint32_t parent;  // index of its predecessor in seen_
     };
     std::span<const StateId> successors(StateId s);
+    bool stops(StateId s);  // the policy makes no move where there are some
     // Extends the path by one look-ahead; the reason to stop where there is one.
     std::optional<RunEnd> extend(std::vector<StateId>& path, Meter& meter);
     std::optional<RunEnd> extend_uniform(std::vector<StateId>& path);

@@ -1,6 +1,7 @@
 #include "safety/policy.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "util/error.hpp"
@@ -35,6 +36,7 @@ std::uint32_t ScorePolicy::choose(const jani::Value* frame, std::span<const std:
     for (std::size_t pass = filter_ ? 0 : 1; pass < 2 && best == outputs_.size(); ++pass)
         for (std::size_t o = 0; o < outputs_.size(); ++o) {
             if (pass == 0 && !is_applicable(o)) continue;
+            if (std::isnan(out_[o])) throw PolicyError("the network's output is not a number");
             if (best == outputs_.size() || out_[o] > out_[best]) best = o;
         }
     scores.clear();

@@ -28,7 +28,7 @@ struct Input {
 };
 
 // argmax over the outputs, the first of equals; with the filter only over applicable labels (all, if none of
-// the outputs is applicable).
+// the outputs is applicable). PolicyError where one of those that count is not a number.
 class ScorePolicy final : public Policy {
   public:
     ScorePolicy(std::shared_ptr<const nn::Scorer> network, std::vector<Input> inputs,

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 
 namespace misstep {
 namespace {
@@ -146,6 +149,23 @@ StateSpace::StateSpace(const Task& task_)
       goal(packer.condition(task_.goal)),
       initial(packer.num_words()) {
     packer.pack(task.initial.data(), initial.data());
+    std::unordered_map<std::string_view, ActionId> last;
+    std::vector<ActionId> first(task.actions.size()), next(task.actions.size(), kNoAction);
+    for (ActionId a = 0; a < task.actions.size(); ++a) {
+        auto [entry, is_new] = last.try_emplace(task.actions[a].name, a);
+        first[a] = is_new ? a : first[entry->second];
+        if (!is_new) next[std::exchange(entry->second, a)] = a;
+    }
+    if (last.size() == task.actions.size()) return;
+    first_split_ = std::move(first);
+    next_split_ = std::move(next);
+}
+
+ActionId StateSpace::meant(const Word* state, ActionId answer) const {
+    if (!has_splits() || answer >= task.actions.size()) return answer;
+    ActionId action = first_split_[answer];
+    while (action != kNoAction && !generator.is_applicable(state, action)) action = next_split_[action];
+    return action == kNoAction ? first_split_[answer] : action;
 }
 
 }  // namespace misstep

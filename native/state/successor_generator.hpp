@@ -65,6 +65,16 @@ struct StateSpace {
 
     std::uint32_t num_words() const { return packer.num_words(); }
     bool is_goal(const Word* state) const { return holds(goal, state); }
+
+    // An action is what PDDL names. A translator splits one whose precondition is a disjunction into several
+    // of its name, and whoever answers with one of them means the one that applies: the first, where several
+    // do (they do the same then); where none does, the first of all. What is no action is returned as it is.
+    ActionId meant(const Word* state, ActionId answer) const;
+    bool has_splits() const { return !next_split_.empty(); }
+
+  private:
+    // Empty where all names differ; else of each action the first of its name, and the next one, if any.
+    std::vector<ActionId> first_split_, next_split_;
 };
 
 }  // namespace misstep

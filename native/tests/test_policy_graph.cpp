@@ -74,6 +74,43 @@ TEST(runs_end_as_stepping_through_them_does) {
     for (int count : outcomes) CHECK(count > 20);
 }
 
+TEST(an_answer_means_the_first_split_that_applies) {
+    Rng rng(84);
+    std::size_t changed = 0;
+    for (int i = 0; i < kTasks; ++i) {
+        Task task = random_task(rng);
+        for (Action& action : task.actions) action.name = "(a " + std::to_string(rng.below(4)) + ")";
+        StateSpace space(task);
+        WholeSpace whole(space);
+        TablePolicy policy(task, whole, rng), plain = policy;
+        for (std::size_t s = 0; s < whole.size(); ++s) {
+            const ActionId answer = policy.table[s];
+            if (answer >= task.actions.size()) continue;
+            std::vector<ActionId> same, applicable;
+            for (ActionId a = 0; a < task.actions.size(); ++a)
+                if (task.actions[a].name == task.actions[answer].name) {
+                    same.push_back(a);
+                    if (whole.is_applicable(s, a)) applicable.push_back(a);
+                }
+            plain.table[s] = applicable.empty() ? same.front() : applicable.front();
+            CHECK(space.meant(whole.words(s), answer) == plain.table[s]);
+            changed += plain.table[s] != answer;
+        }
+        CHECK(space.meant(whole.words(0), kNoAction) == kNoAction);
+        CHECK(space.meant(whole.words(0), kNoDecision) == kNoDecision);
+        PolicyGraph graph(space, policy, {.detect_dead_ends = false});
+        std::vector<StateId> ids = insert_all(graph, whole);
+        std::vector<RunInfo> runs = graph.run(ids, 1000, unlimited());
+        for (std::size_t s = 0; s < runs.size(); ++s) {
+            TablePolicy::Run expected = plain.run(task, s, 1000, [](std::size_t) { return false; });
+            CHECK(runs[s].outcome == expected.outcome && runs[s].cost == expected.cost);
+            for (std::size_t k = 0; k < expected.actions.size(); ++k)
+                CHECK(graph.action(ids[expected.states[k]]) == expected.actions[k]);
+        }
+    }
+    CHECK(changed > 100);
+}
+
 TEST(each_state_is_asked_once) {
     Rng rng(82);
     for (int i = 0; i < kTasks; ++i) {

@@ -208,17 +208,21 @@ TEST(fuzzing_follows_the_policy_and_finds_what_it_can_reach) {
                 if (choice.label == nodes[s].policy) return choice.outcomes;
             return {};
         };
+        auto from = [&](StateId start) {
+            std::set<StateId> reached{start};
+            for (std::vector<StateId> open{start}; !open.empty();) {
+                StateId s = open.back();
+                open.pop_back();
+                for (StateId t : next(s))
+                    if (reached.insert(t).second) open.push_back(t);
+            }
+            return reached;
+        };
         for (Strategy strategy : {Strategy::uniform, Strategy::greedy, Strategy::sampling}) {
             FuzzOptions options{.strategy = strategy, .depth = std::nullopt, .max_steps = 50};
             safety::Fuzzer fuzzer(game, options, rng.next());
             for (StateId start = 0; start < nodes.size(); ++start) {
-                std::set<StateId> reached{start};
-                for (std::vector<StateId> open{start}; !open.empty();) {
-                    StateId s = open.back();
-                    open.pop_back();
-                    for (StateId t : next(s))
-                        if (reached.insert(t).second) open.push_back(t);
-                }
+                const std::set<StateId> reached = from(start);
                 const bool can = std::ranges::any_of(reached, [&](StateId s) { return nodes[s].unsafe; });
                 const Budget budget = unlimited();
                 Meter meter;
@@ -229,6 +233,12 @@ TEST(fuzzing_follows_the_policy_and_finds_what_it_can_reach) {
                     CHECK(std::ranges::count(next(run.states[k]), run.states[k + 1]) > 0);
                 CHECK((run.end == RunEnd::unsafe) == nodes[run.states.back()].unsafe);
                 if (strategy == Strategy::greedy) CHECK((run.end == RunEnd::unsafe) == can);
+                // Where it ends because all was seen, no state without a decision is left out.
+                auto stops = [&](StateId s) {
+                    return !nodes[s].unsafe && !nodes[s].goal && !nodes[s].choices.empty() && next(s).empty();
+                };
+                if (run.end == RunEnd::exhausted && !stops(run.states.back()))
+                    CHECK(std::ranges::none_of(from(run.states.back()), stops));
                 found += run.end == RunEnd::unsafe;
                 exhausted += run.end == RunEnd::exhausted;
             }

@@ -20,6 +20,11 @@ struct DominanceDefect : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// A policy gave no decision where it was asked for one.
+struct PolicyError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
 // A state was asked twice and got different answers; ids of the policy graph and of the task.
 struct FlakyPolicy : std::runtime_error {
     FlakyPolicy(std::uint32_t state_, std::uint32_t first_, std::uint32_t second_)

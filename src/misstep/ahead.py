@@ -478,7 +478,7 @@ class _Helper:
         case = coming.case or self._opened(coming)
         judgement, _ = self.panel.test(case, among=self.ahead.among)
         if judgement.verdict is Verdict.BUG and self.ahead.faults and not coming.is_bug:
-            localise(lab, case)
+            localise(lab, case, exact=self.ahead.panel.seeks_exact)
 
     def _opened(self, coming: _Coming) -> Case:
         lab, entry = self.lab, coming.entry

@@ -33,7 +33,8 @@ def test(
     """Tests a policy on a task and returns what was found.
 
     `policy` is a text as on the command line, or a callable that takes a batch of states and returns an
-    action, an action's name or None for each (`misstep.per_state` makes one from a function of one state).
+    action, an action's name or None for each. A function of one state is taken as it is where it says so: its first
+    parameter is called `state`, or annotated with State; `misstep.per_state` lifts any other one.
     `options` are the fields of `misstep.Config`: `pool=100`, `seed=0`, `seconds=None`, `oracle=...`,
     `bias=...`, `fuzzer=...`, `objective=...`; the last four may be texts or parts. With `out` the record is
     a directory; else it is kept in memory, and `report.save(directory)` writes it. `jobs` threads work on

@@ -9,6 +9,7 @@ from misstep.answers.guard import guarded, warnings_of
 from misstep.budget import Budget
 from misstep.config import Config
 from misstep.errors import InputError
+from misstep.events import UNIT_COST_WARNING
 from misstep.fuzz import Fuzz
 from misstep.isolation.host import Host
 from misstep.isolation.policy import IsolatedPolicy
@@ -70,10 +71,13 @@ def set_up(
     task: Task | None = None,
     policy: Policy | PolicyPart | None = None,
     parts: Mapping[str, Any] | None = None,
+    unit_cost_asked: bool | None = None,
 ) -> Bench:
     """Loads the task and the policy; objects stand in for what the configuration names.
 
-    `parts` holds such objects by kind: `oracle` (a sequence), `objective`, `fuzzer`, `bias`.
+    `parts` holds such objects by kind: `oracle` (a sequence), `objective`, `fuzzer`, `bias`. `unit_cost_asked` is
+    whether unit costs were asked for in the beginning, where the configuration comes from a record: that says
+    `unit_cost` also where the policy alone wanted it.
     """
     named = policy is None
     if policy is None:
@@ -89,7 +93,9 @@ def set_up(
             "it, such as python:FILE.py:NAME, or leave `isolate` out"
         )
     host = Host() if isolate else None  # it starts while we load the task
-    unit_cost = config.unit_cost or bool(getattr(policy, "unit_cost", False))
+    is_wanted = bool(getattr(policy, "unit_cost", False))
+    is_asked = config.unit_cost if unit_cost_asked is None else unit_cost_asked
+    unit_cost = config.unit_cost or is_wanted
     loaded = task or load_task(config.domain, config.problem, unit_cost=unit_cost, budget=budget)
     asked: Policy | IsolatedPolicy
     if host is None:
@@ -99,8 +105,8 @@ def set_up(
     bound = guarded(asked, loaded, max_seconds=config.call_seconds, budget=budget)
     graph = PolicyGraph(loaded, bound, recheck=config.recheck, seed=config.seed)
     warnings = [*loaded.warnings, *warnings_of(bound)]
-    if unit_cost and not config.unit_cost:
-        warnings.insert(0, "the policy was made for unit costs: every action counts as 1")
+    if is_wanted and not is_asked:
+        warnings.insert(0, UNIT_COST_WARNING)
     given = parts or {}
     fuzzer = given.get("fuzzer") or make_part("fuzzer", config.fuzzer or "refined")
     bias = str(config.bias or getattr(fuzzer, "usual_bias", _USUAL_BIAS))

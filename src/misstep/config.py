@@ -11,14 +11,16 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from misstep.budget import Budget
 from misstep.errors import InputError
 from misstep.plugins import option
 from misstep.statistics import CONFIDENCE
 from misstep.support.plain import read_fields, to_plain
 from misstep.support.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from misstep._core import Budget
 
 DEFAULT_ORACLE = (
     "landmarks+abstraction+dead-ends+greedy+improve/ehc+undo:failing=true"
@@ -146,8 +148,10 @@ class Config:
         self._check_numbers()
         self._check_texts()
 
-    def budget(self) -> Budget:
+    def budget(self) -> "Budget":
         """What the test may spend, from now on."""
+        from misstep._core import Budget  # not above: what was asked is read without the core, too
+
         memory = self.memory_mb
         return Budget(seconds=self.seconds, memory_mb=memory, growth_mb=memory)
 

@@ -78,9 +78,10 @@ class Corpus:
 
     @classmethod
     def read(cls, file: Path) -> "Corpus":
-        """The bugs of a file; none where there is no file yet."""
+        """The bugs of a file; none where there is no file yet, or something that keeps nothing, such as a device."""
         bugs = []
-        for number, line in enumerate(read_lines(file, missing_is_empty=True), start=1):
+        keeps = file.is_file() or file.is_dir() or not file.exists()
+        for number, line in enumerate(read_lines(file, missing_is_empty=True) if keeps else (), start=1):
             try:
                 known: Known = read_fields(Known, line)
             except ValueError as error:

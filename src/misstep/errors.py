@@ -9,6 +9,10 @@ class InputError(MisstepError):
     """A file or an argument is wrong. The message starts with `file:line:column:` where there is a file."""
 
 
+class ScratchError(InputError):
+    """Temporary files cannot be written. The message names the directory and TMPDIR, which chooses another one."""
+
+
 class UnsupportedFeature(InputError):
     """The input is legal, but uses a construct that misstep does not handle; the message names it."""
 

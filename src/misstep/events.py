@@ -27,6 +27,9 @@ class Logged:
         return line
 
 
+UNIT_COST_WARNING = "the policy was made for unit costs: every action counts as 1"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Started(Logged):
     """A test begins. `policy` and `oracles` as users type them."""
@@ -71,8 +74,17 @@ class Ran(Logged):
     run: int
     outcome: str
     steps: int
+    reason: str | None = None
+    """Why there was no decision where the run ended, although there was one to make."""
+    state: dict[str, Any] | None = None
+    """That state, where it is known."""
     effort: float = 0.0
     at: float = 0.0
+
+    @property
+    def is_unanswered(self) -> bool:
+        """Whether the run says nothing of the policy: it failed, or stopped before its first decision."""
+        return self.outcome == "failed" or (self.outcome == "stuck" and self.steps == 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,7 +207,7 @@ class Finished(Logged):
     cleared_by_search: int = 0
     unknown: int = 0
     failed: int = 0
-    """States that are unknown because the policy failed to answer."""
+    """States that are unknown because the policy failed to answer; on models, runs without a usable answer."""
     runs: int = 0
     unsafe_runs: int = 0
     faults: int = 0

@@ -88,7 +88,8 @@ class Oracle(Protocol[CaseT_contra]):
     One with `works_ahead = True` promises that it keeps no notes and does its heavy work in `lab.work`, or by
     asking the policy through `lab.graph`, and then it also says `asks_policy = True`: with several jobs, other
     threads have copies of it at work on coming cases. It may have `prepare()`: functions that make what all
-    cases of a round need, by `lab.shared(..., is_fixed=True)`.
+    cases of a round need, by `lab.shared(..., is_fixed=True)`. One with `is_exact = True` finds the best cost
+    itself, and is asked for it even where less is enough to call a state a bug.
     """
 
     def claims(self, case: CaseT_contra, /) -> Iterable[Claim[Any]]:
@@ -205,7 +206,9 @@ class Panel(Generic[StateT, CaseT]):
 
     In the first round they are asked in the order given. Those that can do with more effort are asked again in
     later rounds, in the order of what they have settled for their effort so far. With `gap` a bug is not
-    enough: oracles go on until its gap is known exactly.
+    enough: oracles go on until its gap is known exactly. With `exact` those that find the best cost itself
+    (`is_exact`, such as `perfect`) are asked until it is known, though less is enough for the verdict: the first
+    mistake on a run can be named only then.
     """
 
     def __init__(
@@ -215,12 +218,16 @@ class Panel(Generic[StateT, CaseT]):
         *,
         objective: Objective,
         gap: bool = False,
+        exact: bool = False,
     ) -> None:
         self.lab = lab
         lab.turn = lab.budget
         self.objective = objective
         self.keeps_going = gap
         self.oracles = list(oracles)
+        self._exact = [exact and bool(getattr(one, "is_exact", False)) for _, one in oracles]
+        self.seeks_exact = any(self._exact)
+        """Whether the best cost of every bug is looked for, however long that takes."""
         self._anytime = [n for n, (_, one) in enumerate(oracles) if getattr(one, "is_anytime", False)]
         self._yields: dict[tuple[int, str], _Yield] = {}
         self._asked, self._settled = [0] * len(oracles), [0] * len(oracles)
@@ -258,20 +265,28 @@ class Panel(Generic[StateT, CaseT]):
         lab.turn = lab.budget.part(share=0.5 / max(1, among))
         judgement, seen = judge(case.cost, known.bound, objective=self.objective), known.bound
 
+        seeks_exact = False
+
         def is_enough() -> bool:
             """Asked by the lab where a claim brought news about the state."""
             nonlocal judgement, seen
             judgement, seen = judge(case.cost, known.bound, objective=self.objective), known.bound
-            return judgement.verdict is not Verdict.UNKNOWN and (
-                not self.keeps_going or judgement.gap.lo == judgement.gap.hi
+            return (
+                judgement.verdict is not Verdict.UNKNOWN
+                and (not self.keeps_going or judgement.gap.lo == judgement.gap.hi)
+                and (not seeks_exact or judgement.verdict is Verdict.CLEARED or seen.lo == seen.hi)
             )
 
         for number in self._order(case) if lab.round else range(len(self.oracles)):
+            if lab.turn.is_over:
+                break
+            seeks_exact = self._exact[number]
             is_settled = judgement.verdict is not Verdict.UNKNOWN and (
                 not self.keeps_going or judgement.gap.lo == judgement.gap.hi
             )
-            if is_settled or lab.turn.is_over:
-                break
+            is_exact = judgement.verdict is Verdict.CLEARED or known.bound.lo == known.bound.hi
+            if is_settled and (is_exact or not seeks_exact):
+                continue
             name, oracle = self.oracles[number]
             restore, before, begin = getattr(oracle, "restore", None), lab.effort, time.perf_counter()
             lab.consult(
@@ -328,7 +343,7 @@ class GuessPanel(Panel[StateT, CaseT]):
         lab: Knowledge[StateT],
         oracles: Sequence[tuple[str, Oracle[CaseT]]],
     ) -> None:
-        super().__init__(lab, oracles, objective=main.objective, gap=main.keeps_going)
+        super().__init__(lab, oracles, objective=main.objective, gap=main.keeps_going, exact=main.seeks_exact)
         self._main = main
 
     def _order(self, case: CaseT) -> Iterable[int]:

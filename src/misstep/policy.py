@@ -1,8 +1,9 @@
 """Policies: what is tested. Many states in, one action each out."""
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Protocol, TypeAlias, cast
+from typing import Any, Literal, Protocol, TypeAlias, cast
 
 from misstep._core import Action, NativePolicy, State, StateBatch
 from misstep.answers.answer import ActionNames, likeliest
@@ -48,7 +49,7 @@ def bind_policy(policy: "Policy | PolicyPart", task: Task) -> Policy:
             f"{part_label('policy', policy)} can neither be called nor bound; a policy part has `bind(task)`"
         )
     with blaming("policy", policy, "it was bound to the task"):
-        bound: Policy = policy if bind is None else bind(task)  # type: ignore[assignment]
+        bound: Policy = _batched(policy) if bind is None else bind(task)
     return bound
 
 
@@ -58,7 +59,50 @@ def per_state(choose: Callable[[State], Action | str | None]) -> Policy:
     def policy(states: StateBatch, /) -> list[Action | None]:
         return [cast(Action | None, choose(state)) for state in states]
 
+    if hasattr(choose, "best_batch"):
+        policy.best_batch = choose.best_batch  # type: ignore[attr-defined]
     return policy
+
+
+def _batched(policy: Any) -> Policy:
+    """A callable as a policy: one that says that it takes one state is lifted, as for `python:MODULE:NAME`."""
+    is_single = not isinstance(policy, NativePolicy) and what_it_takes(policy) == "state"
+    return per_state(policy) if is_single else cast(Policy, policy)
+
+
+def what_it_takes(policy: Any) -> Literal["state", "states"] | None:
+    """Whether a callable takes one state or many: its attribute `takes` says so, the annotation of its first
+    parameter, or that parameter's name. None where nothing does.
+    """
+    said = getattr(policy, "takes", None)
+    if said is not None:
+        return _TAKES.get(said) if isinstance(said, str) else None
+    first = first_parameter(policy)
+    if first is None:
+        return None
+    return _TAKES.get({"State": "state", "StateBatch": "states"}.get(annotation_of(first), first.name))
+
+
+_TAKES: dict[str, Literal["state", "states"]] = {"state": "state", "states": "states"}
+
+
+def first_parameter(function: Any) -> inspect.Parameter | None:
+    """The first parameter of a callable, where it takes one by position."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # Not every callable tells its signature.
+        return None
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return parameters[0] if parameters and parameters[0].kind in positional else None
+
+
+def annotation_of(parameter: inspect.Parameter) -> str:
+    """The last word of the annotation, which may be a text: `State` for `misstep.State` and `"State"`."""
+    if parameter.annotation is inspect.Parameter.empty:
+        return ""
+    if isinstance(parameter.annotation, str):
+        return parameter.annotation.strip("'\" ").rpartition(".")[2]
+    return getattr(parameter.annotation, "__name__", "")
 
 
 class ArgmaxPolicy:

@@ -51,6 +51,7 @@ class PolicyFile(pytest.File):
         from misstep.config import Config, read_around
         from misstep.corpus import Corpus
         from misstep.errors import MisstepError
+        from misstep.reports.failures import undecided_rules
         from misstep.reports.rules import Rules
 
         with contextlib.chdir(self.path.parent):  # files are named as on the command line
@@ -65,14 +66,16 @@ class PolicyFile(pytest.File):
         for report in reports:
             yield from self._of_report(report, rules, known)
         if rules is not None:
-            broken = rules.broken(reports, known)
+            broken, undecided = rules.broken(reports, known), undecided_rules(reports)
             for name in rules.given:
-                yield PolicyItem.from_parent(self, name=name, failure=broken.get(name))
+                yield PolicyItem.from_parent(self, name=name, failure=broken.get(name), not_tested=undecided)
 
     def _of_report(
         self, report: "Report", rules: "Rules | None", known: set[tuple[str, str | None]]
     ) -> Iterator["PolicyItem"]:
+        from misstep.reports.failures import nothing_tested
         from misstep.reports.rules import breaks_a_rule
+        from misstep.status import is_dead
 
         task = "?" if report.tally.started is None else report.tally.started.task
         if report.error is not None:
@@ -85,21 +88,26 @@ class PolicyFile(pytest.File):
                 name=f"{task}: family {number}: {_words(family)}",
                 failure=report.show(family.representative) if is_broken else None,
             )
-        if not report.families:
-            yield PolicyItem.from_parent(self, name=f"{task}: no bugs", failure=None)
+        why = nothing_tested(report.finished, report.failures)
+        if is_dead(report.finished):
+            yield PolicyItem.from_parent(self, name=f"{task}: answers of the policy", failure=why)
+        elif not report.families:
+            yield PolicyItem.from_parent(self, name=f"{task}: no bugs", not_tested=why)
 
 
 class PolicyItem(pytest.Item):
-    """A family of bugs or a rule; it passes where it breaks nothing."""
+    """A family of bugs or a rule; it passes where it breaks nothing, and is skipped where that was not tested."""
 
-    def __init__(self, *, failure: str | None, **given: Any) -> None:
+    def __init__(self, *, failure: str | None = None, not_tested: str | None = None, **given: Any) -> None:
         super().__init__(**given)
-        self.failure = failure
+        self.failure, self.not_tested = failure, not_tested
 
     def runtest(self) -> None:
         """Fails where there is something to say."""
         if self.failure is not None:
             raise Broken(self.failure)
+        if self.not_tested is not None:
+            pytest.skip(self.not_tested)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """What the policy does and what would be better, instead of our traceback."""
@@ -114,7 +122,8 @@ class PolicyItem(pytest.Item):
 
 @pytest.fixture
 def misstep_policy() -> Callable[..., "Report"]:
-    """Tests a policy and fails where it has bugs: `misstep_policy(task, policy, pool=100, seed=0)`.
+    """Tests a policy and fails where it has bugs, or where nothing was tested, since it gave hardly an answer:
+    `misstep_policy(task, policy, pool=100, seed=0)`.
 
     It takes what `misstep.test` takes, and `fail_on`: rules as on the command line, such as
     `["max_bug_rate=0.1"]`. The report comes back.
@@ -127,13 +136,15 @@ def check(task: Any, policy: Any, *, fail_on: Iterable[str] = (), **options: Any
     import misstep
     from misstep.reports.rules import Rules
     from misstep.reports.summary import kind_lines, summary_lines
+    from misstep.status import Status, status_of_all
 
     __tracebackhide__ = True
     texts = list(fail_on)
     rules = Rules.of(texts, {}) if texts else None
     report = misstep.test(task, policy, **options)
     broken = {} if rules is None else rules.broken([report])
-    if broken or (rules is None and report.bugs):
+    status = status_of_all([report.finished], is_failed=None if rules is None else bool(broken))
+    if status is not Status.CLEAN:
         why = [f"{name}: {said}" for name, said in broken.items()]
         first = report.show(report.families[0].representative) if report.families else ""
         pytest.fail("\n".join([*why, *summary_lines(report), *kind_lines(report), "", first]), pytrace=False)

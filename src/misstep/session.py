@@ -28,7 +28,7 @@ from misstep.oracle import AnyCase
 from misstep.policy import Policy, PolicyPart
 from misstep.pool import PoolEntry
 from misstep.record.pool_file import PoolKeeper, read_entries
-from misstep.record.record import DOMAIN, POOL, PROBLEM, TASK, Record
+from misstep.record.record import DOMAIN, POOL, PROBLEM, TASK, UNIT_COST_ASKED, Record
 from misstep.subject import Clock, Finding, Subject
 from misstep.support.census import own_bytes
 from misstep.support.command import command
@@ -353,7 +353,14 @@ class Session:
     def open_task(self, budget: Budget) -> TaskSubject:
         """The policy on a classical task."""
         config = self.config
-        bench = set_up(config, budget, task=self.task, policy=self.policy, parts=self.parts)
+        bench = set_up(
+            config,
+            budget,
+            task=self.task,
+            policy=self.policy,
+            parts=self.parts,
+            unit_cost_asked=self.record.unit_cost_asked if self.resume else None,
+        )
         task, self.host = bench.task, bench.host
         self._translate_seconds = time.perf_counter() - self._begin
         digest = hashlib.sha256(task.sas.encode()).hexdigest()
@@ -415,7 +422,9 @@ class Session:
             self.record.check_same(config.absolute(**changes), digests)
             self.record.resume()
             return
-        environment = {"misstep": __version__, "seed": config.seed, **digests}
+        environment: dict[str, object] = {"misstep": __version__, "seed": config.seed, **digests}
+        if not config.is_safety:
+            environment[UNIT_COST_ASKED] = config.unit_cost
         self.record.begin(
             config.absolute(**changes).to_toml(),
             environment=environment,

@@ -8,8 +8,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from misstep.errors import InputError
 
 CONFIDENCE = 0.95
@@ -187,6 +185,8 @@ def signed_rank_test(differences: Iterable[float]) -> float:
     if len(ranks) > _MOST_EXACT:
         spread = math.sqrt(sum(rank**2 for rank in ranks)) / 2
         return min(1.0, math.erfc((total / 2 - few - 1) / spread / math.sqrt(2)))
+    import numpy as np  # only here: the default confidence is known without it, and `misstep verify` works
+
     # All ways to give the ranks signs are equally likely: their sums, one rank after the other.
     chance = np.zeros(total + 1)
     chance[0] = 1.0

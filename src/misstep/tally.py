@@ -9,6 +9,17 @@ from misstep.events import Event, Finished, Judged, PoolGrown, Ran, Started, War
 from misstep.judge import Verdict
 
 
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Where a policy gave no usable answer, and why."""
+
+    id: int
+    """Of the state; on a model, of the run."""
+    reason: str
+    state: dict[str, Any] | None = None
+    """Of a model, where it is known; those of a task are in the pool."""
+
+
 @dataclass(slots=True)
 class Tally:
     """Counts events; a state that was judged again counts once, by the last word."""
@@ -19,6 +30,7 @@ class Tally:
     pool: int = 0
     runs: int = 0
     unsafe_runs: int = 0
+    failed_runs: list[Failure] = field(default_factory=list)
     judged: dict[int, Judged] = field(default_factory=dict)
     """The last word on each state."""
     kinds: dict[tuple[str, str | None], float] = field(default_factory=dict)
@@ -45,6 +57,8 @@ class Tally:
         elif isinstance(event, Ran):
             self.runs += 1
             self.unsafe_runs += event.outcome == "unsafe"
+            if event.is_unanswered:
+                self.failed_runs.append(Failure(event.run, event.reason or _NO_REASON, event.state))
         elif isinstance(event, Started):
             self.started = event
         elif isinstance(event, Warned):
@@ -62,6 +76,16 @@ class Tally:
         """The bugs."""
         return self.of(Verdict.BUG)
 
+    @property
+    def failures(self) -> list[Failure]:
+        """The states, or runs on a model, in which the policy gave no usable answer."""
+        states = [
+            Failure(event.id, event.reason or _NO_REASON)
+            for event in self.of(Verdict.UNKNOWN)
+            if event.outcome == "failed"
+        ]
+        return states + self.failed_runs
+
     def counts(self) -> dict[str, Any]:
         """The counts that `Finished` states."""
         bugs, cleared = self.bugs, self.of(Verdict.CLEARED)
@@ -76,11 +100,12 @@ class Tally:
             "cleared": len(cleared),
             "cleared_by_search": sum(event.by_search for event in cleared),
             "unknown": len(self.of(Verdict.UNKNOWN)),
-            "failed": sum(
-                event.outcome == "failed" and event.verdict is Verdict.UNKNOWN
-                for event in self.judged.values()
-            ),
+            "failed": len(self.failures),
             "runs": self.runs,
             "unsafe_runs": self.unsafe_runs,
             "faults": sum(event.fault is not None for event in self.judged.values()),
         }
+
+
+_NO_REASON = "the record does not say why"
+"""Of the runs in records that were made before runs had a reason."""

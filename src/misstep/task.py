@@ -93,15 +93,19 @@ class Task(_core.Task):
     @cached_property
     def split_names(self) -> dict[int, str]:
         """By its index, each action that the translator split: `(move a b) 2` for the second of the name."""
-        same: dict[str, list[int]] = {}
-        for action in self.actions:
-            same.setdefault(action.name, []).append(action.index)
         return {
             index: f"{name} {place}"
-            for name, each in same.items()
-            if len(each) > 1
+            for name, each in self.splits.items()
             for place, index in enumerate(each, start=1)
         }
+
+    @cached_property
+    def splits(self) -> dict[str, list[int]]:
+        """By their name, the indices of the actions that the translator made of one; of no other action."""
+        same: dict[str, list[int]] = {}
+        for action in self.actions if self.has_splits else ():
+            same.setdefault(action.name, []).append(action.index)
+        return {name: each for name, each in same.items() if len(each) > 1}
 
     @cached_property
     def _by_clear_name(self) -> dict[str, int]:

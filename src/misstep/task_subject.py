@@ -71,7 +71,9 @@ class TaskSubject:
         self._guard = self.policy if isinstance(self.policy, Guard) else None
         self._recheck = Recheck(self._guard, self.meter) if self._guard and self.recheck else None
         oracles = bind_oracles(self.oracles, self.lab)
-        self.panel = Panel(self.lab, oracles, objective=self.objective, gap=self.gap)
+        self.panel = Panel(
+            self.lab, oracles, objective=self.objective, gap=self.gap, exact=self.gap or self.faults
+        )
 
     def cases(self, clock: Clock, tell: Tell, /) -> Iterator[Case]:
         """Pool states with the policy's runs from them."""
@@ -100,7 +102,7 @@ class TaskSubject:
         """The fault of a bug, and the certificate of a bug or a clearance."""
         fault, reason, bound = None, None, known.bound
         if self.faults and judgement.verdict is Verdict.BUG:
-            fault = localise(self.lab, case)
+            fault = localise(self.lab, case, exact=self.panel.seeks_exact)
             if known.bound is not bound:  # localising has tightened the bounds
                 judgement = self.panel.judge(case)
         if case.run.outcome in _WITHOUT_DECISION:

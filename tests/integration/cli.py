@@ -39,8 +39,20 @@ def misstep(
     env: dict[str, str] | None = None,
     cwd: Path | None = None,
 ) -> Ended:
+    return ended([*command(), *map(str, arguments)], timeout=timeout, env=env, cwd=cwd)
+
+
+def python(code: str, *, cwd: Path | None = None) -> Ended:
+    """Runs code in a process of its own."""
+    return ended([sys.executable, "-c", code], cwd=cwd)
+
+
+def ended(
+    words: Sequence[str], *, timeout: float = 300, env: dict[str, str] | None = None, cwd: Path | None = None
+) -> Ended:
+    """How a program ended that must not die or show a traceback."""
     done = subprocess.run(
-        [*command(), *map(str, arguments)],
+        words,
         capture_output=True,
         text=True,
         timeout=timeout,

@@ -31,7 +31,8 @@ class Job:
     name: str
     arguments: tuple[str, ...]
     result: Callable[[Path], object]
-    resume: str = "--resume"
+    is_test: bool = True
+    """Whether its record alone says how to go on: `misstep test --resume --out RECORD`."""
     reported: Callable[[str, Path], None] = lambda output, out: None
     """Checks that what the command printed before it was killed is in `out`."""
 
@@ -64,7 +65,7 @@ def reported_bugs(output: str, out: Path) -> None:
 
 
 def jobs(folder: Path) -> list[Job]:
-    """`test`, also with helpers and with a policy in a process of its own, `fuzz`, `safety test` and `train`."""
+    """`test`, also with helpers, unit costs and a policy in a process of its own, `fuzz`, `safety test`, `train`."""
     domain, problem = str(TASKS / "ferry" / "domain.pddl"), str(TASKS / "ferry" / "p03.pddl")
     model = folder / "line.jani"
     subprocess.run([*command(), "safety", "generate", "two_way_line", "--out", str(model)], check=True)
@@ -73,11 +74,24 @@ def jobs(folder: Path) -> list[Job]:
     outside = ("--policy", f"python:{Path(__file__).parents[1] / 'hostile.py'}:good")
     return [
         Job("test", ("test", *task, *hadd, "--pool", "40"), record, reported=reported_bugs),
+        Job(
+            "unit cost",
+            ("test", *task, "--policy", "zoo:ferry", "--pool", "20"),
+            record,
+            reported=reported_bugs,
+        ),
         Job("helpers", ("test", *task, *hadd, "--pool", "40", "--jobs", "3"), record, reported=reported_bugs),
         Job("isolated", ("test", *task, *outside, "--pool", "20"), record, reported=reported_bugs),
-        Job("fuzz", ("fuzz", *task, *ff, "--bias", "surface", "--pool", "400"), lambda out: out.read_text()),
+        Job(
+            "fuzz",
+            ("fuzz", *task, *ff, "--bias", "surface", "--pool", "400"),
+            lambda out: out.read_text(),
+            is_test=False,
+        ),
         Job("safety test", ("safety", "test", str(model), *line), record, reported=reported_bugs),
-        Job("train", ("train", "mlp", str(model), "--steps", "3000", "--hidden", "8"), network),
+        Job(
+            "train", ("train", "mlp", str(model), "--steps", "3000", "--hidden", "8"), network, is_test=False
+        ),
     ]
 
 
@@ -110,14 +124,19 @@ def undisturbed(job: Job, folder: Path) -> tuple[object, float]:
 
 
 def disturb(job: Job, folder: Path, number: int, rng: random.Random, seconds: float, *, most: int) -> int:
-    """Kills and resumes until the job is through; the number of kills. At most `most` kills."""
+    """Kills and resumes until the job is through; the number of kills. At most `most` kills.
+
+    A test is resumed by its whole command or by its record alone, as soon as that says what was asked.
+    """
     out, kills, started = out_of(job, folder, number), 0, False
     scratch = folder / "scratch"
     scratch.mkdir(exist_ok=True)
     while True:
-        resume = [job.resume] if started else []
+        words = [*job.arguments, *(["--resume"] if started else [])]
+        if job.is_test and (out / "config.toml").is_file() and rng.random() < 0.5:
+            words = ["test", "--resume"]
         process = subprocess.Popen(
-            [*command(), *job.arguments, *resume, "--out", str(out)],
+            [*command(), *words, "--out", str(out)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
             env={**os.environ, "TMPDIR": str(scratch)},
         )  # fmt: skip
@@ -137,6 +156,15 @@ def disturb(job: Job, folder: Path, number: int, rng: random.Random, seconds: fl
         assert process.returncode in (0, 1), errors
         nothing_left(scratch)
         return kills
+
+
+def repeat(job: Job, out: Path) -> None:
+    """Repeats a test that is over, by its record alone."""
+    if job.is_test:
+        done = subprocess.run(
+            [*command(), "test", "--resume", "--out", str(out)], capture_output=True, check=False
+        )
+        assert done.returncode in (0, 1), done.stderr.decode()
 
 
 def nothing_left(scratch: Path) -> None:
@@ -177,6 +205,7 @@ def campaign(
                 tried.resumed += 1
                 left = max(1, min(5, round(kills / len(known) - tried.kills)))
                 tried.kills += disturb(job, folder, tried.resumed, rng, tried.seconds, most=left)
+                repeat(job, out_of(job, folder, tried.resumed))
                 result = job.result(out_of(job, folder, tried.resumed))
                 assert result == expected[job.name], f"{job.name} differs"
             tell(found)

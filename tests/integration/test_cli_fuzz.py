@@ -1,5 +1,7 @@
 """`misstep fuzz` and `misstep run` from outside, and what is left of a pool when they are interrupted."""
 
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -61,7 +63,8 @@ def test_interrupted(courier: Courier, tmp_path: Path, how: signal.Signals) -> N
     assert "Traceback" not in errors
     if how is not signal.SIGKILL:
         assert process.returncode == 2
-        assert "states are saved" in errors
+        told = re.search(r"this goes on:\n  (misstep fuzz .*)\n", errors)
+        assert told and shlex.split(told[1])[-1] == "--resume"
     kept = out.read_bytes().split(b"\n")[:-1]
     assert len(kept) >= 10
     size = str(len(kept) + 5)

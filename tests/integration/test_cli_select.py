@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +60,32 @@ def test_select_ranks_in_both_ways_of_asking(grown: Path, tmp_path: Path) -> Non
     assert len(scores) == 6
     assert (Path(first["best"]).read_bytes()) == (grown / "final.asnet").read_bytes()
     shown = run("select", DOMAIN, VALIDATE, "--policies", str(grown), *common)
-    assert "is first in" in shown.stdout
+    assert "so every score is 0" in shown.stdout
+    assert "is first in" not in shown.stdout
     assert shown.stdout.splitlines()[-1] == f"asnet:{first['best']}"
+
+
+def test_select_in_the_folder_of_a_tree_takes_other_options_too(grown: Path) -> None:
+    """The training left answers in DIR/selection; those for other states stand beside them."""
+    answers = grown / "selection" / "answers.jsonl"
+    left = answers.read_bytes()
+    rankings = [
+        told("select", str(grown), "--validation", DOMAIN, *asked)["ranking"]
+        for asked in ([VALIDATE, "--pool", "5", "--seed", "7"], [TRAIN, "--pool", "5"])
+    ]
+    assert [len(ranking) for ranking in rankings] == [6, 6]
+    assert answers.read_bytes() == left
+    told("select", str(grown), "--validation", DOMAIN, VALIDATE, "--pool", "5", "--seed", "7")
+    assert len(list(answers.parent.glob("answers*.jsonl"))) == 3
+
+
+def test_select_says_how_sure_it_is_where_tasks_are_solved(tmp_path: Path) -> None:
+    models = tmp_path / "models"
+    models.mkdir()
+    zoo = files("misstep") / "bundled" / "zoo" / "ferry.asnet.safetensors"
+    (models / "ferry.asnet").write_bytes(zoo.read_bytes())
+    shown = run("select", DOMAIN, TRAIN, "--policies", str(tmp_path), "--pool", "5")
+    assert "ferry.asnet is first in 100% of 2000 draws" in shown.stdout
 
 
 def test_retrain_survives_a_kill(grown: Path, tmp_path: Path) -> None:

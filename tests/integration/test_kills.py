@@ -4,6 +4,6 @@ from tests.integration.kills import campaign
 
 
 def test_killed_and_resumed_is_undisturbed() -> None:
-    found = campaign(12, seed=1)
-    assert set(found) == {"test", "helpers", "isolated", "fuzz", "safety test", "train"}
+    found = campaign(14, seed=1)
+    assert set(found) == {"test", "unit cost", "helpers", "isolated", "fuzz", "safety test", "train"}
     assert all(tried.kills >= 2 for tried in found.values())

@@ -57,7 +57,7 @@ def run(folder: Path, *words: str) -> tuple[int, str]:
 
 def items(text: str) -> dict[str, str]:
     """What became of each item of `pytest -v`."""
-    return dict(re.findall(r"^\S+?::(.*?) (PASSED|FAILED)", text, re.MULTILINE))
+    return dict(re.findall(r"^\S+?::(.*?) (PASSED|FAILED|SKIPPED)", text, re.MULTILINE))
 
 
 def test_every_family_is_an_item(folder: Path) -> None:
@@ -110,3 +110,28 @@ def test_the_fixture(folder: Path) -> None:
     assert code == 1
     assert items(text) == {"test_any_bug": "FAILED", "test_rate": "PASSED", "test_gap": "FAILED"}
     assert "max_gap: in 2 states the policy pays more than 1 too much" in text
+
+
+def test_a_policy_without_answers_fails_and_rules_about_it_are_skipped(folder: Path) -> None:
+    (folder / "broken.py").write_text("def best(state):\n    raise RuntimeError('CUDA out of memory')\n")
+    (folder / "misstep.toml").write_text(
+        TOML.replace("zoo:courier", "python:broken.py:best") + "[misstep.fail]\nmax_bug_rate = 0.9\n"
+    )
+    code, text = run(folder, "--misstep", "-v")
+    assert code == 1
+    found = items(text)
+    assert (found.pop("max_bug_rate"), list(found.values())) == ("SKIPPED", ["FAILED"])
+    assert next(iter(found)).endswith(": answers of the policy")
+    assert "nothing was tested: no usable answer in 15 of 15 states; the policy raised RuntimeError" in text
+
+
+def test_what_was_not_tested_does_not_pass(folder: Path) -> None:
+    (folder / "misstep.toml").write_text(TOML + "seconds = 0\n")
+    code, text = run(folder, "--misstep", "-v", "-rs")
+    assert (code, list(items(text).values())) == (0, ["SKIPPED"]), text
+    assert "nothing was tested: loading: time is up" in text
+    (folder / "test_policy.py").write_text(
+        'def test_it(misstep_policy):\n    misstep_policy(("domain.pddl", "problem.pddl"), "zoo:courier", seconds=0)\n'
+    )
+    code, text = run(folder, "test_policy.py", "-v")
+    assert (code, items(text)) == (1, {"test_it": "FAILED"}), text

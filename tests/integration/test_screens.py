@@ -46,6 +46,16 @@ SCREENS: dict[str, tuple[str, ...]] = {
         "--out",
         "many",
     ),
+    "test-no-answers": (*TEST[:3], "--policy", "python:broken.py:best", "--pool", "5", "--out", "broken"),
+    "safety-test-no-answers": (
+        *SAFETY[:3],
+        "--policy",
+        "python:broken.py:jam",
+        "--runs",
+        "5",
+        "--out",
+        "jammed",
+    ),
     "test-error": ("test", "domain.pddl", "problems/broken.pddl", "--policy", "zoo:courier"),
     "show": ("show", "record"),
     "show-loop": ("show", "record", "9"),
@@ -90,6 +100,13 @@ from misstep import search
 def best(state):
     return next(iter(search(state.task, "astar:lmcut", state=state).plan), None)
 """
+BROKEN = """
+def best(state):
+    raise RuntimeError("CUDA out of memory")
+
+def jam(state, labels):
+    return next(label for label in ("load", "unload") if label not in labels)
+"""
 CAMPAIGN = """
 domain = "domain.pddl"
 problems = ["problem.pddl", "problems/broken.pddl"]
@@ -109,6 +126,7 @@ SCREENS |= {f"help-{name.replace(' ', '-')}": (*name.split(), "--help") for name
 ENDS_WITH_ONE = ("campaign", "test", "test-quiet", "test-directory", "replay", "replay-bug", "replay-changed",
                  "diff", "safety-diff",
                  "safety-test", "safety-replay")  # fmt: skip
+ENDS_WITH_FIVE = ("test-no-answers", "safety-test-no-answers")
 ENDS_WITH_FOUR = ("test-error", "campaign-error", "unknown-option")
 
 
@@ -122,6 +140,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = re.sub(r"\(:goal .*\n", "(:goal (at red depot))\n", problem)
     (here / "done.pddl").write_text(done)
     (here / "perfect.py").write_text(PERFECT)
+    (here / "broken.py").write_text(BROKEN)
     (here / "problems").mkdir()
     (here / "problems" / "good.pddl").write_text(problem)
     (here / "problems" / "done.pddl").write_text(done)
@@ -145,7 +164,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", SCREENS)
 def test_screen(name: str, folder: Path) -> None:
     seen = look(*SCREENS[name], cwd=folder, columns=COLUMNS)
-    assert seen.code == (1 if name in ENDS_WITH_ONE else 4 if name in ENDS_WITH_FOUR else 0), seen.screen
+    ends = {1: ENDS_WITH_ONE, 4: ENDS_WITH_FOUR, 5: ENDS_WITH_FIVE}
+    assert seen.code == next((code for code, names in ends.items() if name in names), 0), seen.screen
     assert seen.is_cursor_clean, seen.screen
     text = timeless(seen.screen, folder)
     golden = GOLDEN / f"{name}.txt"

@@ -1,6 +1,7 @@
 """What became of states, from records that are written by hand."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from misstep.bound import NEVER, Bound
 from misstep.config import Config
 from misstep.errors import InputError
-from misstep.events import Family, Finished, Judged, Started
+from misstep.events import Family, Finished, Judged, Ran, Started
 from misstep.judge import Verdict
 from misstep.record.record import POOL, Record
 from misstep.reports.difference import KINDS, difference
@@ -127,3 +128,40 @@ def test_damaged_states_are_refused(line: Any) -> None:
     old.record.store.append(POOL, line)
     with pytest.raises(InputError, match="missing or damaged"):
         difference([(old, new)])
+
+
+def model_report(outcomes: list[str], bugs: Mapping[int, float]) -> Report:
+    """The report of a test of a model whose runs ended so; its bugs by the number of the state."""
+    record = Record.in_memory()
+    record.begin(Config().to_toml(), environment={"model_sha256": "a"}, files={})
+    record.event(Started(task="m.jani", policy="made by hand", seed=0, oracles=(), kind="model"))
+    for number, outcome in enumerate(outcomes):
+        record.event(
+            Ran(run=number, outcome=outcome, steps=1, reason="gone" if outcome == "failed" else None)
+        )
+    for number, (place, cost) in enumerate(bugs.items()):
+        record.bug(str(number), {"id": str(number), "state": {"place": place}, "step": None})
+        judged = Judged(
+            id=number,
+            verdict=BUG,
+            outcome="unsafe",
+            cost=exactly(cost),
+            best=exactly(0),
+            gap=exactly(cost),
+            oracle="level",
+            steps=1,
+        )
+        record.event(judged)
+    record.event(Finished(**Report(record).tally.counts(), extra={"outcomes": dict(Counter(outcomes))}))
+    return Report(record)
+
+
+@pytest.mark.parametrize(("outcomes", "fixed"), [(["goal", "goal"], 1), (["failed", "goal"], 0)])
+def test_a_policy_that_gives_no_answers_has_fixed_nothing(outcomes: list[str], fixed: int) -> None:
+    pairs = [(model_report(["unsafe"], {3: math.inf}), model_report(outcomes, {}))]
+    found = difference(pairs)
+    assert (found.count("fixed"), found.only_old) == (fixed, 1 - fixed)
+    assert bool(found.unanswered) is not bool(fixed)
+    if not fixed:
+        assert found.as_json()["unanswered"] == [difference_lines(pairs, found)[0]]
+        assert found.unanswered[0].endswith("nothing was tested: no usable answer in 1 of 2 runs; gone")

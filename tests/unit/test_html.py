@@ -17,16 +17,19 @@ from misstep.drawings.rules import usual_scene
 from misstep.events import Finished, Judged, Misstep, Started
 from misstep.judge import Verdict
 from misstep.loading import recorded_task
+from misstep.reference import fdr
 from misstep.reports.comparison import compare
 from misstep.reports.html.charts import bugs_over_time, gap_bars
 from misstep.reports.html.course_data import task_data
 from misstep.reports.html.drawn import drawn_scene
 from misstep.reports.html.markup import element, safe_text, script_json
 from misstep.reports.html.page import make_page
+from misstep.reports.html.sections import oracle_table
 from misstep.reports.report import Report
 from misstep.reports.show import explain, headline
 from misstep.reports.summary import kinds
 from misstep.tally import Tally
+from misstep.testing.random_tasks import to_sas
 from tests.conftest import COURIER
 
 BAD = "</script><script>alert(1)</script>\"'&\x1b[31m"
@@ -150,6 +153,15 @@ def test_a_test_without_bugs_has_no_viewer() -> None:
     assert "<h1>0 bugs in" in page and 'id="r0-viewer"' not in page
 
 
+def test_oracles_that_settled_equally_many_states_stay_in_order() -> None:
+    names, tally = [f"oracle-{number}" for number in range(12)], Tally()
+    some = next(iter(report().tally.judged.values()))
+    for number, name in enumerate(names):
+        tally.add(replace(some, id=number, verdict=Verdict.CLEARED, oracle=name))
+    shown = str(oracle_table(Report(report().record, tally=tally)))
+    assert re.findall(r"oracle-\d+", shown) == names
+
+
 def test_gaps_are_counted_once() -> None:
     assert gap_bars([1, 1, 3, math.inf]) == [("1", 2), ("2", 0), ("3", 1), ("never", 1)]
     many = [*range(1, 101), math.inf, math.inf]
@@ -192,17 +204,60 @@ PLACE = Place("a", 0, 0)
         (Scene(places=(PLACE, PLACE)), "two places of one name"),
         (Scene(places=(PLACE,), edges=(Edge(0, 1),)), "a way from place 0 to 1"),
         (Scene(roles={"at": Role("under")}), "the role `under`"),
+        (PartError("it is not made for this task"), "it is not made for this task"),
+        (Scene(places=(3,)), "'int' object has no attribute 'name'"),
+        (Scene(places=(Place("a", math.nan, 0),)), "not JSON compliant"),
+        (Scene(places=(Place("a", object(), 0),)), "not JSON serializable"),
+        (
+            Scene(notes={"van": 3}),  # type: ignore[dict-item]
+            "'int' object is not iterable",
+        ),
     ],
 )
-def test_bad_drawings_are_named(made: object, words: str) -> None:
-    with pytest.raises(PartError, match=re.escape(words)) as error:
-        drawn_scene(recorded_task(report().record), Odd(made))
-    assert "drawing `odd`" in str(error.value)
+def test_a_bad_drawing_is_named_and_the_page_is_made_all_the_same(made: object, words: str) -> None:
+    task = recorded_task(report().record)
+    scene, problem = drawn_scene(task, Odd(made))
+    assert scene == usual_scene(task)
+    assert problem is not None and words in problem and "drawn by the rules for any domain" in problem
+    assert isinstance(made, PartError) or "drawing `odd`" in problem
+    told: list[str] = []
+    page = make_page([report()], drawing=Odd(made), tell=told.append)
+    assert told == [problem] and str(element("li", problem)) in page
+    assert data_of(page) == data_of(make_page([report()]))
+
+
+def test_where_our_rules_fail_states_are_lists_of_facts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("misstep.reports.html.drawn.usual_scene", lambda task: 1 // 0)
+    told: list[str] = []
+    page = make_page([report()], tell=told.append)
+    assert len(told) == 1 and "ZeroDivisionError" in told[0] and "a bug in misstep" in told[0]
+    (data,) = data_of(page)
+    assert data["scene"]["roles"] == {} and len(data["bugs"]) == len(report().bugs) > 0
+
+
+def test_atoms_of_one_variable_with_different_numbers_of_arguments() -> None:
+    """PDDL has a number of arguments for each predicate; a SAS file may name any atoms."""
+    facts = (("(at home)", "(at)", "(at far away)"), ("(open)", "(open door)"))
+    steps = [
+        fdr.Action(f"(go {one} {other})", {0: one}, {0: other}, 1)
+        for one, other in ((0, 1), (1, 2), (2, 0), (1, 0))
+    ]
+    unlock = fdr.Action("(unlock)", {1: 0}, {1: 1}, 1)
+    task = misstep.Task(to_sas(fdr.Task(facts, (0, 0), {0: 2}, (*steps, unlock))))
+    moves = {"(at home)": "(go 0 1)", "(at)": "(go 1 0)"}
+    walk = misstep.per_state(
+        lambda state: task.action(next(moves[fact] for fact in state.facts if fact in moves))
+    )
+    found = misstep.test(task, walk, pool=4)
+    told: list[str] = []
+    (data,) = data_of(make_page([found], tell=told.append))
+    assert told == [] and len(data["bugs"]) == len(found.bugs) > 0
+    assert {role[0] for role in data["scene"]["roles"].values()} == {"tag"}
 
 
 def test_a_good_drawing_is_used() -> None:
     scene = Scene(places=(PLACE,), layout="map")
-    assert drawn_scene(recorded_task(report().record), Odd(scene)) is scene
+    assert drawn_scene(recorded_task(report().record), Odd(scene)) == (scene, None)
 
 
 def test_judged_rows_name_the_misstep() -> None:

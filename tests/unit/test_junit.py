@@ -81,3 +81,29 @@ def test_hostile_names_are_valid_xml(tmp_path: Path) -> None:
     name = written(tmp_path / "j.xml").find("testsuite").get("name")
     assert name.startswith("p<script>&\"'\\x00\\x1b[31m\\u202e") and "]]>" in name
     assert name.isprintable()
+
+
+DEAD = Finished(tested=3, unknown=3, failed=3)
+LIVE = Finished(tested=3, cleared=3)
+
+
+def summed_up(name: str, finished: Finished) -> Report:
+    started = Started(task=name, policy="p", seed=0, oracles=())
+    return Report(Record.in_memory(), tally=Tally(started=started, finished=finished))
+
+
+def test_a_policy_that_is_dead_on_one_task_is_an_error_there(tmp_path: Path) -> None:
+    reports = [summed_up("live.pddl", LIVE), summed_up("dead.pddl", DEAD)]
+    write_junit(tmp_path / "j.xml", reports, rules=None, broken={})
+    root = written(tmp_path / "j.xml")
+    assert cases(root, "error") == ["answers of the policy"]
+    assert [suite.get("errors") for suite in root.findall("testsuite")] == ["0", "1"]
+    assert root.find(".//error").get("message") == ("nothing was tested: no usable answer in 3 of 3 states")
+
+
+@pytest.mark.parametrize(("finished", "skipped"), [(DEAD, ["max_gap"]), (LIVE, [])])
+def test_rules_about_nothing_are_no_rules_that_hold(
+    tmp_path: Path, finished: Finished, skipped: list[str]
+) -> None:
+    write_junit(tmp_path / "j.xml", [summed_up("p", finished)], rules=Rules(max_gap=3), broken={})
+    assert cases(written(tmp_path / "j.xml"), "skipped") == skipped

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from misstep import Budget, StopFlag
+from misstep.errors import ScratchError
 from misstep.support.process import Scratch, command_words, temporary_folder
 from tests.integration.cli import processes_with, ran
 
@@ -61,7 +62,7 @@ def test_a_directory_survives_a_limit_and_goes_after_use() -> None:
 
 def test_no_place_for_a_directory_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
-    with pytest.raises(FileNotFoundError, match="none"), Scratch():
+    with pytest.raises(ScratchError, match=r"none: temporary files .* TMPDIR"), Scratch():
         pass
 
 

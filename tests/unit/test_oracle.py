@@ -1,17 +1,20 @@
 """The panel: oracles are asked in order, the one that settles a case is the last and is credited."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
 
 from misstep._core import HeuristicPolicy, PolicyGraph, State, search
+from misstep.bound import Bound
 from misstep.claim import Claim, plan_claim, search_claim
 from misstep.errors import InputError
 from misstep.judge import Verdict
 from misstep.lab import Lab
 from misstep.objectives.cost import Quantitative
 from misstep.oracle import Case, Oracle, Panel, make_oracles, open_case
+from misstep.oracles.planner import Perfect
 from misstep.pool import PoolEntry
 from misstep.task import Task
 from tests.unit.core_tasks import delivery
@@ -46,9 +49,9 @@ def case_of(lab: Lab) -> Case:
     return open_case(lab, PoolEntry(0, start), lab.run([start])[0])
 
 
-def panel(lab: Lab, *oracles: Oracle[Case], gap: bool = False) -> Panel[State, Case]:
+def panel(lab: Lab, *oracles: Oracle[Case], gap: bool = False, exact: bool = False) -> Panel[State, Case]:
     named = [(str(number), oracle) for number, oracle in enumerate(oracles)]
-    return Panel(lab, named, objective=Quantitative(), gap=gap)
+    return Panel(lab, named, objective=Quantitative(), gap=gap, exact=exact)
 
 
 def test_the_oracle_that_settles_a_case_ends_it(task: Task) -> None:
@@ -93,6 +96,35 @@ def test_with_gap_a_bug_is_not_enough(task: Task) -> None:
     )
     panel(lab, better, bound, gap=True).test(case)
     assert bound.asked == 1
+
+
+@pytest.mark.parametrize("gap", [False, True])
+@pytest.mark.parametrize("is_known", [False, True])
+def test_perfect_finds_the_best_cost_of_what_is_known_to_be_a_bug(
+    task: Task, gap: bool, is_known: bool
+) -> None:
+    lab = lab_of(task)
+    case, plan, never = case_of(lab), search(task, "astar:blind").plan, Scripted()
+    if is_known:
+        lab.enter(plan_claim(case.state, plan, "earlier"))
+    found = panel(lab, never, Perfect().bind(lab), never, gap=gap, exact=True)
+    judgement, known = found.test(case)
+    cost = sum(action.cost for action in plan)
+    assert case.cost.hi == math.inf and judgement.is_bug and found.seeks_exact
+    assert known.bound == Bound(cost, cost)
+    assert never.asked == (not is_known)
+    lab.enter(plan_claim(case.state, plan, "again"))
+    before = lab.effort
+    found.test(case)
+    assert lab.effort == before  # it is known now
+
+
+def test_without_exact_a_bug_is_enough_for_perfect(task: Task) -> None:
+    lab = lab_of(task)
+    case = case_of(lab)
+    found = panel(lab, Perfect().bind(lab))
+    judgement, known = found.test(case)
+    assert judgement.is_bug and not known.bound.is_exact and not found.seeks_exact
 
 
 def test_names_and_order() -> None:

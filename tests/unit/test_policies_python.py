@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
-from misstep import Task, load
+import misstep
+from misstep import Action, State, StateBatch, Task, load
 from misstep._core import HeuristicPolicy, PolicyGraph
 from misstep.answers.guard import bind_guarded
 from misstep.errors import InputError, PolicyError
 from misstep.plugins import make_policy_part
 from misstep.policies.python import Python
+from misstep.policy import bind_policy, per_state
 from tests.conftest import COURIER
 
 CODE = '''
@@ -267,3 +269,44 @@ def test_it_runs(task: Task, here: Path) -> None:
     policy = bind_guarded(Python("running_user:greedy"), task)
     (run,) = PolicyGraph(task, policy).run(task.batch([task.initial_state]))
     assert run.outcome in ("loop", "solved", "dead-end")
+
+
+def of_one(state: State) -> Action:
+    task: Any = state.task
+    first: Action = task.applicable(state)[0]
+    return first
+
+
+def named_state(state):  # type: ignore[no-untyped-def]
+    return of_one(state)
+
+
+class OfOne:
+    takes = "state"
+    best_batch = 7
+
+    def __call__(self, anything: Any) -> Action:
+        return of_one(anything)
+
+
+def unsaid(one):  # type: ignore[no-untyped-def]
+    return of_one(one)
+
+
+def of_many(states: StateBatch) -> list[Action]:
+    return [of_one(state) for state in states]
+
+
+@pytest.mark.parametrize("policy", [of_one, named_state, OfOne(), of_many, per_state(unsaid)])
+def test_the_library_takes_what_the_command_line_takes(task: Task, policy: Any) -> None:
+    batch = task.batch([task.initial_state] * 2)
+    bound = bind_policy(policy, task)
+    assert list(bound(batch)) == [of_one(task.initial_state)] * 2
+    assert getattr(bound, "best_batch", None) == getattr(policy, "best_batch", None)
+
+
+def test_a_function_of_one_state_that_does_not_say_so_is_named(task: Task) -> None:
+    for policy in (unsaid, lambda one: "(nonsense)"):
+        report = misstep.test(task, policy, pool=3)
+        assert report.failed == 3
+        assert "if it is a function of one state, lift it with misstep.per_state" in repr(report)

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from misstep import load, search
+from misstep.bench import set_up
 from misstep.budget import Budget
 from misstep.campaign.coordinator import alone_in
 from misstep.campaign.engine import Assignment
@@ -15,7 +17,7 @@ from misstep.config import Config
 from misstep.errors import InputError
 from misstep.experiments.reproduce import biases, framework, oracles, safety
 from misstep.experiments.reproduce.data import Subject, find_data, published, subjects
-from misstep.experiments.reproduce.order import CORES, FEWEST_STATES, Order, scale_of
+from misstep.experiments.reproduce.order import CORES, FEWEST_STATES, Order, Scale, scale_of
 from misstep.experiments.reproduce.papers import PAPERS, reproduce
 from misstep.experiments.reproduce.result import left_lines
 from misstep.experiments.reproduce.stages import Cell, Found, bind, by_task, run_stages
@@ -169,6 +171,24 @@ def test_biases_are_compared_on_the_same_number_of_states() -> None:
     assert everything.rows["ASNets Gripper"]["states"].ours is None
     assert everything.rows["ASNets Gripper"]["none"].ours is None
     assert trend.rows["ASNets Gripper"]["loopiness"].ours == 50.0
+
+
+def test_oracles_are_compared_on_pools_that_no_policy_has_a_part_in(tmp_path: Path) -> None:
+    """`Using instead Steinmetz et al.'s baseline with uniform-random action selection`: other policy, same states."""
+    pools = []
+    for policy in ("heuristic:ff", "zoo:courier"):
+        subject = Subject("Courier", COURIER[0], COURIER[1:], policy, policy)
+        make_pools, _ = oracles._stages([subject], Scale(1, 40, 10.0), order(tmp_path))
+        [cell] = make_pools([])
+        pools.append([entry.state.facts for entry in set_up(cell.config, Budget()).fuzz(Budget())])
+    assert len(pools[0]) == 40
+    assert pools[0] == pools[1]
+
+
+def test_results_with_other_pools_are_not_gone_on_with(tmp_path: Path) -> None:
+    bind(order(tmp_path))
+    with pytest.raises(InputError, match="results of another plan"):
+        bind(replace(order(tmp_path), pools=oracles.POOLS))
 
 
 def test_recall_is_that_on_the_states_that_all_oracles_met() -> None:

@@ -280,3 +280,21 @@ def test_a_shielded_policy_is_served_and_asked(task: SafetyTask, model: Path) ->
             load_policy(remote, SafetyTask.load(_puzzle(model.parent)))
     with pytest.raises(PolicyError, match="fails"):
         load_policy(f"{remote},max_seconds=2", task)
+
+
+def test_a_server_that_answers_without_a_label_is_no_policy(task: SafetyTask, model: Path) -> None:
+    pytest.importorskip("grpc", reason="the extra 'remote' is not installed")
+    from misstep.remote.server import Server
+    from misstep.safety.remote import CHOOSE, DESCRIBE, SERVICE
+
+    about = json.dumps({"labels": task.labels, "fields": task.shown_fields}).encode()
+    for answer, said in (
+        (b"{}", 'answered {} (dict); an answer is {"label": ...}'),
+        (b"[]", "answered [] (list)"),
+        (b'{"label": 3}', "the policy answered 3 (int); answer with a label, or None"),
+    ):
+        methods = {DESCRIBE: lambda *_: about, CHOOSE: lambda *_, answer=answer: answer}
+        with Server(SERVICE, methods, address="127.0.0.1:0") as server:
+            report = misstep.test(model, f"remote:{server.address}", runs=20)
+        assert report.failed == report.finished.runs == 10
+        assert said in report.failures[0].reason

@@ -12,10 +12,13 @@ import misstep
 from misstep.errors import InputError, LimitReached
 from misstep.formats.asnet_policy import read_asnet
 from misstep.policies.asnet import Asnet
+from misstep.support.plain import read_fields
 from misstep.training.asnet import Progress, train_asnet
 from misstep.training.asnet_config import AsnetConfig, Variant, make_config
 from misstep.training.asnet_data import TrainingData, make_data
 from misstep.training.asnet_init import initial_model
+from misstep.training.asnet_run import Score
+from misstep.training.score import order_at_zero
 
 FERRY = Path(__file__).parents[1] / "tasks" / "ferry"
 QUICK = AsnetConfig(hidden=8, epochs=3, batches=20, cohorts=1, trial_epochs=1, teacher_expansions=1000)
@@ -147,6 +150,27 @@ def test_a_killed_training_goes_on_to_the_same_model(
     assert names == sorted(path.name for path in parts.models.iterdir())
     for name in names:
         assert (whole.models / name).read_bytes() == (parts.models / name).read_bytes()
+
+
+def test_where_nothing_is_solved_the_best_lesson_wins(tasks: list[misstep.Task], tmp_path: Path) -> None:
+    """No run of two steps solves a validation task, and one solves hardly a training task: the log says which model."""
+    config = replace(
+        make_config("published", hidden=4, batches=3, epochs=6, max_steps=2, threads=1), patience=4
+    )
+    result = train_asnet(tasks[:1], tasks[1:2], config, out=tmp_path)
+    log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert {line["solved"] for line in log} == {0}
+    assert len(log) == 5, "a smaller loss is no better validation result: the run ends as without it"
+    best = max(log, key=lambda line: (line["success_rate"], -line["loss"], line["epoch"]))
+    assert best["epoch"] > 1
+    model = tmp_path / "models" / f"{best['run']}-{best['epoch']:04d}.asnet"
+    assert result.final.read_bytes() == model.read_bytes()
+
+
+def test_a_score_of_an_older_version_gives_way(tmp_path: Path) -> None:
+    old = read_fields(Score, {"solved": 0, "minus_steps": 0})
+    assert old < Score(0, 0, order_at_zero(0, 1e9, 1)) < Score(0, 0, order_at_zero(0, 1.0, 1))
+    assert Score(0, 0, order_at_zero(9, 0.0, 9)) < read_fields(Score, {"solved": 1, "minus_steps": -5})
 
 
 def test_half_of_the_runs_have_deeper_networks(tasks: list[misstep.Task], tmp_path: Path) -> None:

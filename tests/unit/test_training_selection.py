@@ -13,7 +13,15 @@ from misstep.training.asnet import train_asnet
 from misstep.training.asnet_config import AsnetConfig
 from misstep.training.examiner import ExamConfig, Examiner
 from misstep.training.score import Exam, chances, compare, grades, scores, tabulate
-from misstep.training.selection import AnswerBook, Candidate, Selection, find_candidates, rank, select
+from misstep.training.selection import (
+    AnswerBook,
+    Candidate,
+    Selection,
+    find_candidates,
+    open_book,
+    rank,
+    select,
+)
 
 FERRY = Path(__file__).parents[1] / "tasks" / "ferry"
 
@@ -108,6 +116,46 @@ def test_ties_go_to_cheaper_runs_then_to_the_earlier() -> None:
     assert (found.same, found.runner_up) == (2, None)
 
 
+def test_where_nothing_is_solved_states_then_loss_then_the_later_epoch_decide() -> None:
+    """Six that solve no task: the untrained one is last although it solves most states."""
+
+    def at_zero(*states: int) -> list[Exam]:
+        return [Exam("t", None, pool_solved=each) for each in states]
+
+    def candidate(name: str, loss: float | None, epoch: int) -> Candidate:
+        return Candidate(f"asnet:{name}", name, loss=loss, success_rate=0.0, run="r", epoch=epoch)
+
+    about = [
+        candidate("untrained", None, 0),
+        candidate("no-number", float("nan"), 1),
+        candidate("early", 2.0, 2),
+        candidate("least-loss", 1.0, 3),
+        candidate("late", 2.0, 4),
+        candidate("most-states", 9.0, 5),
+    ]
+    exams = [at_zero(9, 9), *[at_zero(1, 2)] * 4, at_zero(4, 0)]
+    ranking = ["most-states", "least-loss", "late", "early", "no-number", "untrained"]
+    found = rank(about, exams, [9, 9])
+    assert [each.candidate.digest for each in found.ranking] == ranking
+    assert [each.score for each in found.ranking] == [0.0] * 6
+    assert found.ranking[0].pool_solved == 4
+    assert found.choices["solved"].candidate.digest == "most-states"
+    assert found.choices["loss"].candidate.digest == "least-loss"
+    # Where the pools of some were not looked at, what is known of the others does not count.
+    some = rank(about, [*exams[:2], [failed()] * 2, *exams[3:]], [9, 9])
+    assert [each.candidate.digest for each in some.ranking] == [*ranking[1:4], *ranking[:1], *ranking[4:]]
+
+
+def test_an_untrained_model_never_wins() -> None:
+    about = candidates((1.0, 0.0), (2.0, 0.0))
+    about = [replace(about[0], loss=None, epoch=0), about[1]]
+    found = rank(about, [[passed(1.0)], [failed()]], [1])
+    assert [each.candidate.digest for each in found.ranking] == ["1", "0"]
+    assert {each.candidate.digest for each in found.choices.values()} == {"1"}
+    alone = rank(about[:1], [[failed()]], [1])
+    assert {each.candidate.digest for each in alone.choices.values()} == {"0"}
+
+
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("trained")
@@ -190,16 +238,68 @@ def test_equal_files_count_once_and_foreign_ones_are_told(trained: Path, tmp_pat
     assert Path(result.as_json("pi-test")["best"]).name == "a.asnet"
 
 
+def test_pools_are_looked_at_where_no_task_is_solved(trained: Path, tmp_path: Path) -> None:
+    """With two steps a run solves no initial state, but some pool states; the counts against those of a test."""
+
+    def selected(out: Path) -> Selection:
+        examiner = Examiner(ExamConfig(pool=30, max_steps=2), out)
+        for name in ("p01", "p02"):
+            task = misstep.load(FERRY / "domain.pddl", FERRY / f"{name}.pddl", unit_cost=True)
+            examiner.add(task, name=f"{name}.pddl")
+        book = open_book(examiner)
+        try:
+            found = select(find_candidates(trained), examiner, book)
+        finally:
+            book.close()
+        for each in found.ranking:
+            reports = [
+                misstep.test(
+                    made.task,
+                    each.candidate.policy,
+                    pool_file=made.pool_file,
+                    max_steps=2,
+                    oracle="lookahead",
+                )
+                for made in examiner.tasks
+            ]
+            assert each.pool_solved == sum(report.solved for report in reports)
+        return found
+
+    found = selected(tmp_path)
+    assert {each.grade.solved_tasks for each in found.ranking} == {0}
+    solved = [each.pool_solved or 0 for each in found.ranking]
+    assert solved == sorted(solved, reverse=True)
+    assert solved[0] > 0
+    lines = (tmp_path / "answers.jsonl").read_text().splitlines()
+    older = [json.loads(line) for line in lines]  # as older versions of misstep left them
+    older = [{key: line[key] for key in line if key not in ("pool_solved", "cleared")} for line in older]
+    (tmp_path / "answers.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in older))
+    assert selected(tmp_path).ranking == found.ranking
+
+
 def test_refusals(trained: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no directory"):
         find_candidates(tmp_path / "absent")
     with pytest.raises(InputError, match="has no policies"):
         find_candidates(tmp_path)
-    run_select(trained, tmp_path / "out")
-    with pytest.raises(InputError, match="other validation tasks or options"):
-        AnswerBook(tmp_path / "out", about={"pool": 99})
     with pytest.raises(InputError, match="`pool` is 0"):
         ExamConfig(pool=0)
-    assert json.loads((tmp_path / "out" / "answers.jsonl").read_text().splitlines()[0]) == {
-        "about": {"pool": 12}
-    }
+
+
+def test_answers_for_other_tasks_or_options_stand_beside_the_first_ones(tmp_path: Path) -> None:
+    abouts = [{"pool": 12}, {"pool": 99}, {"pool": 5}]
+    for at, about in enumerate(abouts):
+        book = AnswerBook(tmp_path, about=about)
+        assert book.known == {}
+        book.put(Candidate("asnet:a", "a"), 0, Exam("t", float(at)))
+        book.close()
+    for at, about in enumerate(abouts):
+        book = AnswerBook(tmp_path, about=about)
+        assert book.known == {("a", 0): Exam("t", float(at))}
+        book.close()
+    assert json.loads((tmp_path / "answers.jsonl").read_text().splitlines()[0]) == {"about": {"pool": 12}}
+    other = next(path for path in tmp_path.glob("answers-*.jsonl"))
+    other.write_text('{"about": {"pool": 0}}\n')
+    with pytest.raises(InputError, match=f"{other.name}: is about other tasks"):
+        AnswerBook(tmp_path, about={"pool": 99})
+        AnswerBook(tmp_path, about={"pool": 5})

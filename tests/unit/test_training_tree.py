@@ -57,6 +57,28 @@ def test_phases_and_branching(tasks: list[misstep.Task], tmp_path: Path, mode: M
     assert ElementTree.fromstring((tmp_path / "tree.svg").read_text()).tag.endswith("svg")
 
 
+@pytest.mark.parametrize("mode", ["line-pi-test", "tree-pi-test"])
+def test_where_nothing_is_solved_a_trained_model_wins(
+    tasks: list[misstep.Task], tmp_path: Path, mode: Mode
+) -> None:
+    """Two steps solve no validation task; only the states in reach of the goal and the loss are left to choose by."""
+    tree = TreeConfig(mode=mode, inits=2, start=1, main=3, branches=2)
+    exam = ExamConfig(pool=6, max_steps=2)
+    train_tree(tasks[:2], tasks[2:], QUICK, tree, out=tmp_path, exam=exam)
+    lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert [line["epoch"] for line in lines[:4]] == [0, 1, 0, 1]
+    for line in lines[4:]:
+        assert lines[line["parent"]]["epoch"] > 0
+    answers = [
+        json.loads(line) for line in (tmp_path / "selection" / "answers.jsonl").read_text().splitlines()
+    ]
+    solved = {Path(line["policy"]).stem: line["pool_solved"] for line in answers[1:]}
+    trained = [line for line in lines if line["epoch"] > 0]
+    best = max(trained, key=lambda line: (solved[line["model"]], -line["loss"], line["epoch"]))
+    model = tmp_path / "models" / f"{best['model']}.asnet"
+    assert (tmp_path / "final.asnet").read_bytes() == model.read_bytes()
+
+
 def test_branches_of_one_model_differ(tasks: list[misstep.Task], tmp_path: Path) -> None:
     tree = TreeConfig(mode="tree", inits=1, start=1, main=6, branches=8)
     train_tree(tasks[:2], tasks[2:], QUICK, tree, out=tmp_path, exam=EXAM)

@@ -43,35 +43,35 @@ def bad_answer(reason: str, *, outcome: Literal["failed", "illegal"] = "failed")
 
 
 class ActionNames:
-    """The actions of a task by name, written as in PDDL: case and blanks do not matter, nor the brackets."""
+    """The actions of a task by name, written as in PDDL: case and blanks do not matter, nor the brackets.
+
+    Where the translator split an action into several of its name, all of them are this action: an answer means
+    the one that applies (`Task.meant`), however it names the action.
+    """
 
     def __init__(self, task: Task) -> None:
         self.task = task
 
     @cached_property
-    def _by_name(self) -> dict[str, list[Action]]:
-        found: defaultdict[str, list[Action]] = defaultdict(list)
-        for action in self.task.actions:
-            found[action.name].append(action)
-        return dict(found)
+    def _by_name(self) -> dict[str, Action]:
+        return {action.name: action for action in self.task.actions}
+
+    @property
+    def depend_on_state(self) -> bool:
+        """Whether which action is meant depends on the state."""
+        return self.task.has_splits
 
     def find(self, name: str, state: State) -> Action | None:
-        """The action of this name, None where there is none.
+        """The action of this name, None where there is none."""
+        found = self._by_name.get("(" + " ".join(name.strip().strip("()").lower().split()) + ")")
+        return None if found is None else self.task.meant(state, found)
 
-        The translator splits some actions into several of one name: then it is the one that applies.
-        """
-        same = self._by_name.get("(" + " ".join(name.strip().strip("()").lower().split()) + ")", [])
-        if len(same) < 2:
-            return same[0] if same else None
-        applicable = set(self.task.applicable(state))
-        return next((action for action in same if action in applicable), same[0])
-
-    def own(self, action: Action) -> Action | BadAnswer:
-        """The action, if it is one of the task's."""
+    def own(self, action: Action, state: State | None = None) -> Action | BadAnswer:
+        """The action that is meant, if it is one of the task's; the state is needed where that depends on it."""
         actions = self.task.actions
         if action.index >= len(actions) or action != actions[action.index]:
             return BadAnswer(f"the policy answered {action.name}, an action of another task", "illegal")
-        return action
+        return action if state is None else self.task.meant(state, action)
 
     def unknown(self, name: str) -> BadAnswer:
         """The answer with a name that no action has."""
@@ -88,7 +88,7 @@ def read_answer(answer: object, state: State, names: ActionNames) -> Answer:
     if answer is None or isinstance(answer, BadAnswer):
         return answer
     if isinstance(answer, Action):
-        return names.own(answer)
+        return names.own(answer, state)
     if isinstance(answer, str):
         return names.find(answer, state) or names.unknown(answer)
     if isinstance(answer, Mapping):

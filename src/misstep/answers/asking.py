@@ -13,6 +13,7 @@ from misstep._core import Action, Budget, StateBatch
 from misstep.answers.answer import ActionNames, Answer, BadAnswer, read_answer, shown
 from misstep.policy import Policy
 
+ONE_STATE = "if it is a function of one state, lift it with misstep.per_state(FUNCTION)"
 LOOK_SECONDS = 0.1
 """Between two looks at a budget while somebody waits."""
 
@@ -70,13 +71,15 @@ def ask_policy(policy: Policy, names: ActionNames, states: StateBatch) -> list[A
     if isinstance(answers, str | bytes | Mapping | Set) or not isinstance(answers, Iterable):
         return BadAnswer(
             f"the policy returned {shown(answers)} where a list with one answer for each state was expected"
+            f"; {ONE_STATE}"
         )
     given = list(islice(answers, len(states) + 1))
     if len(given) != len(states):
         count = "more" if len(given) > len(states) else str(len(given))
         asked = "1 state" if len(states) == 1 else f"{len(states)} states"
         return BadAnswer(f"the policy was asked for {asked} and gave {count} answers")
-    if all(answer is None or isinstance(answer, Action) for answer in given):  # No state has to be made.
+    are_actions = all(answer is None or isinstance(answer, Action) for answer in given)
+    if are_actions and not names.depend_on_state:  # No state has to be made.
         return [None if answer is None else names.own(answer) for answer in given]
     return [read_answer(answer, state, names) for answer, state in zip(given, states, strict=True)]
 

@@ -8,7 +8,7 @@ from typing import cast
 
 from misstep._core import Action, Budget, NativePolicy, Run, State, StateBatch
 from misstep.answers.answer import NO_NUMBER, NO_SUCH_ACTION, ActionNames, Answer, BadAnswer, shown
-from misstep.answers.asking import Asker, Ended, Overdue, ThreadAsker
+from misstep.answers.asking import ONE_STATE, Asker, Ended, Overdue, ThreadAsker
 from misstep.errors import InputError, LimitReached, PolicyError
 from misstep.policy import Policy, PolicyPart
 from misstep.support.describe import cut, describe_error, plain_words
@@ -73,13 +73,26 @@ def reason_of_run(policy: object, run: Run) -> str | None:
         return reason
     if run.answer is None:
         return (NO_NUMBER if run.outcome == "failed" else NO_SUCH_ACTION).reason
-    values, task = last.values, cast(Task, last.task)
-    unmet = [
-        task.fact_name(variable, value) or "a fact without a name"
-        for variable, value in run.answer.precondition
-        if values[variable] != value
+    return f"the policy answered {run.answer.name}, which is not applicable: {_unmet(run.answer, last)}"
+
+
+_SHOWN_SPLITS = 3
+
+
+def _unmet(action: Action, state: State) -> str:
+    """Which facts an action lacks in a state; where the translator split it, what each split lacks."""
+    values, task = state.values, cast(Task, state.task)
+    splits = [task.actions[index] for index in task.splits.get(action.name, [action.index])]
+    missing = [
+        ", ".join(
+            task.fact_name(variable, value) or "a fact without a name"
+            for variable, value in split.precondition
+            if values[variable] != value
+        )
+        for split in splits
     ]
-    return f"the policy answered {run.answer.name}, which is not applicable: {', '.join(unmet)} does not hold"
+    more = f", and {len(missing) - _SHOWN_SPLITS} more cases" if len(missing) > _SHOWN_SPLITS else ""
+    return f"{'; nor '.join(missing[:_SHOWN_SPLITS])} does not hold{more}"
 
 
 def warnings_of(policy: object) -> list[str]:
@@ -235,7 +248,9 @@ class Guard:
             self.dead = str(error)
             return BadAnswer(self.dead)
         except BaseException as error:
-            return BadAnswer(f"the policy raised {describe_error(error)}")
+            said = describe_error(error)
+            hint = f"; {ONE_STATE}" if "StateBatch" in said else ""
+            return BadAnswer(f"the policy raised {said}{hint}")
         self._hangs = self._ends = 0
         return answers
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from misstep.campaign.cost import Costs
 from misstep.campaign.database import NAME, Database, Waiting
 from misstep.campaign.engine import Assignment, Ended, Engine
-from misstep.campaign.job import Digests, job_id
+from misstep.campaign.files import Digests
+from misstep.campaign.job import job_id
 from misstep.campaign.plan import Limits, Planned
 from misstep.campaign.result import result_in
 from misstep.config import Config

@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import io
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from misstep.errors import InputError
 from misstep.record.store import write_whole
 from misstep.reports.text import harmless
 from misstep.support.extras import require_extra
+from misstep.support.whole_files import whole_file
 
 _NAMES = ("id", "task", "policy", "configuration", "seed", "state", "tries", "reason", "wall_seconds")
 _FOUND = tuple(field.name for field in dataclasses.fields(Result) if field.name != "bug_seconds")
@@ -50,7 +52,11 @@ def write_parquet(path: Path, database: Database) -> int:
     schema = arrow.schema([(name, kinds.get(name, arrow.int64())) for name in COLUMNS])
     count, batch = 0, list[dict[str, Any]]()
     try:
-        with parquet.ParquetWriter(path, schema) as writer:
+        with (
+            whole_file(path) as descriptor,
+            os.fdopen(os.dup(descriptor), "wb") as file,
+            parquet.ParquetWriter(file, schema) as writer,
+        ):
             for line in _lines(database):
                 batch.append(line)
                 count += 1

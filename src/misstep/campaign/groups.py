@@ -8,6 +8,7 @@ from misstep.campaign.database import DONE, FAILED, Row
 from misstep.errors import InputError
 from misstep.explain.rates import Rate
 from misstep.statistics import CONFIDENCE, Interval, rate_bounds
+from misstep.status import is_mostly_unanswered
 from misstep.support.suggest import did_you_mean
 
 BY = ("task", "policy", "configuration")
@@ -85,6 +86,12 @@ class Group:
 
 _SUMS = tuple("tested solved bugs cleared unknown unanswered runs unsafe_runs faults".split())
 _COUNTS = ("jobs", "done", "failed", *_SUMS, "seconds")
+
+
+def is_dead_job(row: Row) -> bool:
+    """Whether a job is done and says nothing, since the policy gave hardly an answer."""
+    found = row.result
+    return found is not None and is_mostly_unanswered(found.unanswered, found.runs or found.tested)
 
 
 def grouped(rows: Iterable[Row], by: Sequence[str]) -> list[Group]:

@@ -13,7 +13,7 @@ from misstep.campaign.local import LocalEngine
 from misstep.campaign.plan import Limits
 from misstep.campaign.shipping import Shipment, pack_record
 from misstep.errors import InputError
-from misstep.support.process import temporary_folder
+from misstep.support.process import temporary_folder, unusable
 
 _WAIT_SECONDS = 60.0
 
@@ -57,7 +57,10 @@ def _engine(_process: int) -> LocalEngine:
 def _folder() -> Path:
     """A place for files on this machine that nobody else may write to."""
     folder = temporary_folder() / f"misstep-campaign-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise unusable(folder.parent, error) from None
     if folder.stat().st_uid != os.getuid():
         raise InputError(f"{folder}: the directory belongs to somebody else; set TMPDIR to another place")
     return folder

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from misstep.campaign.job import FILE_FIELDS, CampaignJob, Digests, job_id
+from misstep.campaign.files import FILE_FIELDS, Digests
+from misstep.campaign.job import CampaignJob, job_id
 from misstep.campaign.names import label, policy_texts, task_files
 from misstep.config import Config
 from misstep.errors import InputError

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from misstep.campaign.engine import Assignment, Ended
-from misstep.campaign.job import Digests
+from misstep.campaign.files import Digests
 from misstep.campaign.node import Sent, run_here
 from misstep.campaign.shipping import pack_config, unpack_record
 from misstep.errors import InputError

@@ -7,6 +7,7 @@ from typing import Any
 
 from misstep.errors import MisstepError
 from misstep.record.record import Record
+from misstep.status import unanswered
 from misstep.tally import Tally
 
 # The curve of a job with more bugs is drawn from so many.
@@ -79,7 +80,7 @@ def result_of(tally: Tally) -> Result | None:
     return Result(
         **{name: getattr(found, name) for name in _SAME},
         kind="task" if started is None else started.kind,
-        unanswered=found.failed + int(found.extra.get("outcomes", {}).get("failed", 0)),
+        unanswered=unanswered(found),
         families=len(found.families),
         seconds=found.seconds.get("total", found.at),
         bug_seconds=tuple(times[:: max(1, len(times) // _MOST_TIMES)]),

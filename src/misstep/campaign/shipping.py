@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import io
 import json
+import os
 import shutil
 import tarfile
 import uuid
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from misstep.campaign.job import FILE_FIELDS, Digests, files_of
+from misstep.campaign.files import FILE_FIELDS, POLICY, SHIELDED, Digests, Needed, files_of
 from misstep.config import Config
 from misstep.errors import InputError
 from misstep.record.record import (
@@ -48,11 +49,17 @@ class Shipment:
     config: Config
     parcels: Mapping[str, Parcel]
     """By the field of the configuration that names the first file."""
+    around: tuple[str, str] = ("", "")
+    """What stands before and after the file's name in the policy's text."""
 
     def unpack(self, folder: Path, content: Callable[[str], bytes]) -> Config:
         """The configuration with files below `folder`; `content` fetches what is not there yet."""
         places = {name: self._unpack_parcel(parcel, folder, content) for name, parcel in self.parcels.items()}
-        return relocated(self.config, places)
+        paths: dict[str, Any] = dict(places)
+        if (policy := places.get(POLICY)) is not None:
+            before, after = self.around
+            paths[POLICY] = f"{before}{policy}{after}"
+        return dataclasses.replace(self.config, **paths)
 
     def _unpack_parcel(self, parcel: Parcel, folder: Path, content: Callable[[str], bytes]) -> Path:
         place = folder / parcel.place
@@ -71,32 +78,33 @@ class Shipment:
 
 def pack_config(config: Config, digests: Digests) -> tuple[Shipment, dict[str, Path]]:
     """The shipment of a configuration, and where the contents are, by digest."""
-    found = files_of(config)
-    network = found.pop("network", None)
+    found = files_of(config, digests)
+    found.pop(SHIELDED, None)  # the shield's file names it by its place here, and may be signed for that
+    around = None
+    if (policy := found.get(POLICY)) is not None and (around := policy.around) is None:
+        del found[POLICY]  # a module, which has to be installed there
     parcels: dict[str, Parcel] = {}
     sources: dict[str, Path] = {}
-    for name, path in found.items():
-        inside = [path]
-        if name == "policy" and network is not None:
-            if not network.is_relative_to(path.parent):
-                raise InputError(
-                    f"{path}: its network {network} must lie beside it to be sent to other machines"
-                )
-            inside.append(network)
-        sources |= {digests.of(each): each for each in inside}
-        parcels[name] = Parcel(
-            tuple((str(each.relative_to(path.parent)), digests.of(each)) for each in inside)
-        )
-    return Shipment(config, parcels), sources
+    for name, needed in found.items():
+        inside = _places(needed)
+        sources |= {digests.of(path): path for path in inside.values()}
+        parcels[name] = Parcel(tuple((place, digests.of(path)) for place, path in inside.items()))
+    return Shipment(config, parcels, around or ("", "")), sources
 
 
-def relocated(config: Config, places: Mapping[str, Path]) -> Config:
-    """The configuration with its files elsewhere."""
-    paths: dict[str, Any] = {name: path for name, path in places.items() if name != "policy"}
-    if (policy := places.get("policy")) is not None:
-        before = files_of(config)["policy"]
-        paths["policy"] = config.policy.replace(str(before), str(policy))
-    return dataclasses.replace(config, **paths)
+def _places(needed: Needed) -> dict[str, Path]:
+    """Where a file and those that it needs lie in their parcel, which begins as far up as they go."""
+    for name, path in needed.others.items():
+        if os.path.isabs(name):  # noqa: PTH117 (a text)
+            raise InputError(
+                f"{needed.path}: the file {path}, which it needs, cannot be sent to other machines: name it relative "
+                f"to the folder {needed.path.parent}"
+            )
+    up = max((name.split("/").count("..") for name in needed.others), default=0)
+    folder = needed.path.parent.absolute()
+    top = [folder, *folder.parents][: up + 1][-1]
+    inside = {needed.path.name: needed.path, **needed.others}
+    return {os.path.relpath(folder / name, top): path for name, path in inside.items()}
 
 
 def pack_record(record: Path) -> bytes:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from misstep.campaign.coordinator import Progress
 from misstep.campaign.database import FAILED, Row
-from misstep.campaign.groups import Group
+from misstep.campaign.groups import Group, is_dead_job
 from misstep.explain.words import counted
 from misstep.reports.text import shorten, table
 from misstep.statistics import CONFIDENCE
@@ -81,8 +81,8 @@ def _rows(
 
 
 def failure_lines(rows: Iterable[Row]) -> list[str]:
-    """Why jobs failed, the most frequent reason first."""
-    reasons: dict[str, list[Row]] = {}
+    """Why jobs failed, the most frequent reason first; and in which the policy gave hardly an answer."""
+    rows, reasons = list(rows), dict[str, list[Row]]()
     for row in rows:
         if row.state == FAILED:
             # Files are named as from here: whole paths make lines that nobody can read.
@@ -97,4 +97,9 @@ def failure_lines(rows: Iterable[Row]) -> list[str]:
     if len(ordered) > _MOST_REASONS:
         more = sum(len(failed) for _, failed in ordered[_MOST_REASONS:])
         lines.append(f"failed    {more} more, for {counted(len(ordered) - _MOST_REASONS, 'other reason')}")
+    dead = [row for row in rows if is_dead_job(row)]
+    if dead:
+        first = f"{shorten(dead[0].task, _LONGEST_NAME)}, {shorten(dead[0].policy, _LONGEST_NAME)}"
+        why = "the policy gave no usable answer in half of what was tested, or more"
+        lines.append(f"no answer {counted(len(dead), 'job')} ({first}): {why}")
     return lines

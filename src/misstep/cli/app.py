@@ -13,7 +13,7 @@ from cyclopts import App, CycloptsError, Group, UnusedCliTokensError
 
 from misstep import __version__
 from misstep.cli.exit_codes import ExitCode
-from misstep.cli.output import cannot_write, emit_json, note, say_plain
+from misstep.cli.output import cannot_write, emit_json, note, remember, say_plain
 from misstep.errors import LimitReached, MisstepError
 
 app = App(
@@ -42,6 +42,7 @@ app["--help"].group = app["--version"].group = Group("Options", sort_key=len(_GR
 def run(arguments: Sequence[str]) -> int:
     """Runs one command and returns its exit code; errors go to standard error, never as a traceback."""
     signal.signal(signal.SIGTERM, _interrupt)
+    remember(arguments)
     try:
         _load_overview(arguments)
         result = app(list(arguments), exit_on_error=False, print_error=False)

@@ -176,7 +176,7 @@ def _counts_json(database: "Database") -> dict[str, object]:
 
 
 def _sum_up(coordinator: "Coordinator", *, is_whole: bool, json: bool, quiet: bool) -> int:
-    from misstep.campaign.groups import BY, grouped, totals
+    from misstep.campaign.groups import BY, grouped, is_dead_job, totals
     from misstep.campaign.words import failure_lines, group_table
     from misstep.reports.text import table_width
     from misstep.support.command import command
@@ -199,6 +199,6 @@ def _sum_up(coordinator: "Coordinator", *, is_whole: bool, json: bool, quiet: bo
     total = totals(database.rows())
     if total.bugs or total.unsafe_runs:
         return ExitCode.BUGS_FOUND
-    if total.tested + total.runs - total.unanswered > 0:
-        return ExitCode.NOTHING_FOUND
+    if total.tested + total.runs > 0:
+        return ExitCode.NOTHING_TESTED if any(map(is_dead_job, database.rows())) else ExitCode.NOTHING_FOUND
     return ExitCode.USAGE if counts["failed"] else ExitCode.NOTHING_TESTED

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import Json, Quiet
-from misstep.cli.output import emit_json, note, say, say_plain
+from misstep.cli.output import emit_json, kept, note, say, say_plain
 from misstep.reports.status import StatusLine
 from misstep.reports.summary import Kind, kinds
 from misstep.reports.text import screen_width
@@ -66,7 +66,8 @@ def demo(
             _introduce(config)
         report, interrupted = run_session(Session(config, record=record), quiet=quiet or json, silent=True)
     if interrupted:
-        note(f"interrupted: what was found is saved in {record.where}", quiet=quiet)
+        go_on = command("test", "--resume", "--out", Path(record.where))
+        note(f"interrupted: {kept(record.where, go_on)}", quiet=quiet)
         return ExitCode.INTERRUPTED
     with StatusLine("checking all proofs again", quiet=quiet or json):
         checked = verify_record(record)

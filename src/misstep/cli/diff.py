@@ -29,8 +29,8 @@ def diff(
 ) -> int:
     """Compare two tests state by state: what is new, fixed, worse, better; exit code 1 if it got worse.
 
-    Only states of both tests are compared; if there are none, the exit code is 5. `misstep test ... --pool-file
-    OLD/pool.jsonl` tests another policy on the states of an old record.
+    Only states of both tests are compared; if there are none, or if a policy gave hardly an answer, the exit code
+    is 5. `misstep test ... --pool-file OLD/pool.jsonl` tests another policy on the states of an old record.
 
     Example: misstep diff runs/monday runs/tuesday
     """
@@ -48,6 +48,6 @@ def diff(
         names = ["?" if one is None else one.policy for one in started]
         say(f"OLD       {old}: {names[0]}", f"NEW       {new}: {names[1]}", hang=10)
         say(*difference_lines(pairs, found), hang=10)
-    if not found.changes:
-        return ExitCode.NOTHING_TESTED
-    return ExitCode.BUGS_FOUND if found.is_worse else ExitCode.NOTHING_FOUND
+    if found.is_worse:
+        return ExitCode.BUGS_FOUND
+    return ExitCode.NOTHING_FOUND if found.changes and not found.unanswered else ExitCode.NOTHING_TESTED

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from misstep.cli.config_options import FuzzOptions, make_config
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.options import DomainFile, Json, ProblemFile, Quiet
-from misstep.cli.output import emit_json, note, say, warn
+from misstep.cli.output import continued, emit_json, say, warn
 from misstep.errors import InputError
 from misstep.explain.words import counted
 from misstep.reports.status import StatusLine, clock
@@ -59,13 +59,10 @@ def fuzz(
     status = StatusLine("fuzzing", quiet=quiet, ticking=False)
     with PoolWriter(out, made_by=made_by, keep=found, resume=resume) as writer, status:
         pool.on_progress = lambda progress: status.show(_status(progress, config.seconds))
-        try:
+        with continued(out, *(() if resume else ("--resume",))):
             for entry in pool:
                 writer.write(entry)
                 found = max(found, entry.id + 1)
-        except KeyboardInterrupt:
-            note(f"interrupted: {found} states are saved in {out}; --resume continues", quiet=quiet)
-            return ExitCode.INTERRUPTED
     _sum_up(bench, pool, found, out, time.perf_counter() - start, json=json, quiet=quiet)
     return ExitCode.NOTHING_FOUND
 

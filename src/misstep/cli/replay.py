@@ -28,6 +28,8 @@ def replay(
 ) -> int:
     """Ask the policy again: still a bug, or fixed? Exit code 1 if a bug is left.
 
+    The exit code is 5 if the policy gave hardly an answer.
+
     Example: misstep replay runs/line-001 12
     """
     from misstep.record.bound_files import changed_policy
@@ -35,6 +37,7 @@ def replay(
     from misstep.record.replay import STATUS, open_replay
     from misstep.reports.show import show_replayed
     from misstep.reports.text import screen_width
+    from misstep.status import is_mostly_unanswered
 
     limits = Limits(seconds=seconds, memory_mb=memory_mb)
     counts = dict.fromkeys(STATUS, 0)
@@ -63,4 +66,7 @@ def replay(
         say(", ".join(f"{count} {STATUS[name]}" for name, count in counts.items() if count) or "no bugs")
     if not rows:
         return ExitCode.NOTHING_TESTED
-    return ExitCode.BUGS_FOUND if counts["bug"] + counts["changed"] else ExitCode.NOTHING_FOUND
+    if counts["bug"] + counts["changed"]:
+        return ExitCode.BUGS_FOUND
+    is_dead = is_mostly_unanswered(counts["failed"], len(rows))
+    return ExitCode.NOTHING_TESTED if is_dead else ExitCode.NOTHING_FOUND

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.limits import Limits
 from misstep.cli.options import Json, MemoryMb, Quiet, Seconds
-from misstep.cli.output import emit_json, say
+from misstep.cli.output import emit_json, say, warn
 from misstep.errors import InputError
 from misstep.reports.status import StatusLine
 
@@ -46,7 +46,8 @@ def report(
     status = StatusLine("making the page", quiet=quiet, seconds=seconds)
     with status, Limits(seconds=seconds, memory_mb=memory_mb).watch():
         reports = [Report(Record.open(folder)) for record in records for folder in records_in(record)]
-        page = make_page(reports, drawing=None if drawing is None else make_part("drawing", drawing))
+        drawn_by = None if drawing is None else make_part("drawing", drawing)
+        page = make_page(reports, drawing=drawn_by, tell=lambda problem: warn(problem, quiet=quiet or json))
     path = out or records[0] / "report.html"
     size = write_page(path, page)
     if json:

@@ -1,5 +1,6 @@
 """`misstep retrain`: test a policy, train it on its bugs, test again."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,12 +13,14 @@ from misstep.cli.limits import Limits
 from misstep.cli.options import MAX_COUNT, Json, MemoryMb, PolicyText, Quiet, Seconds
 from misstep.cli.output import continued, emit_json, note, say
 from misstep.cli.training import Domain, load_tasks
+from misstep.explain.rates import percent
+from misstep.explain.words import counted
 from misstep.reports.status import StatusLine
 
 if TYPE_CHECKING:
     from misstep.formats.asnet_model import AsnetModel
     from misstep.training.retraining import RetrainResult, Round
-    from misstep.training.standing import Standing
+    from misstep.training.standing import Change, Standing
 
 Count = Number(gte=1, lt=MAX_COUNT)
 
@@ -45,6 +48,14 @@ def retrain(
     oracle: Annotated[
         list[str] | None, Parameter(negative="", help="Oracles that find the bugs, instead of the usual.")
     ] = None,
+    even_if_worse: Annotated[
+        bool,
+        Parameter(
+            negative="",
+            show_default=False,
+            help="Give the learned policy also where it is worse than the one that came in, or was not compared.",
+        ),
+    ] = False,
     seconds: Seconds = None,
     memory_mb: MemoryMb = None,
     seed: Annotated[int, Parameter(validator=Number(gte=0, lt=2**32), help="Same seed, same model.")] = 0,
@@ -55,6 +66,7 @@ def retrain(
 
     Every bug brings a better plan; the states along it are learned, the more the more is paid too much. What
     got better and what was forgotten is measured on states, and best on problems, that were never trained on.
+    Where the learned policy solves less there or has more proven bugs, the given policy is the result.
 
     Example: misstep retrain domain.pddl train/ --policy asnet:ferry.asnet --held-out test/ --out better
     """
@@ -79,6 +91,7 @@ def retrain(
             config,
             out=out,
             max_seconds=limits.seconds_left,
+            even_if_worse=even_if_worse,
             watch=limits.watch,
             progress=lambda told: _show(status, told, quiet=quiet or json),
         )
@@ -111,7 +124,7 @@ def _model(policy: str) -> "AsnetModel":
 def _show(status: StatusLine, told: "Round", *, quiet: bool) -> None:
     note(
         f"round {told.number}: {told.bugs} new bugs in {told.tested} states, {told.learned} states learned; "
-        f"{'kept' if told.kept else 'no better, dropped'}: {told.standing.bugs} bugs in "
+        f"{'kept' if told.kept else 'no better, dropped'}: {counted(told.standing.bugs, 'proven bug')} in "
         f"{told.standing.states} validation states, {told.seconds:.0f} s",
         quiet=quiet,
     )
@@ -124,22 +137,49 @@ def _sum_up(result: "RetrainResult") -> None:
         note(
             f"The limit on {result.limit} was hit before the result was measured; the same command with more goes on."
         )
-        return
-    say(f"measured on {result.of_tasks}: {change.before.tasks} tasks, {change.before.states} states")
-    say("               before   after")
-    say(f"solved tasks   {change.before.solved_tasks:6}  {change.after.solved_tasks:6}")
-    say(f"solved states  {change.before.solved_states:6}  {change.after.solved_states:6}")
-    say(f"bug rate       {_rate(change.before)}  {_rate(change.after)}")
+    else:
+        _say_change(change, result.of_tasks)
+    _say_kept(result)
+
+
+def _say_change(change: "Change", of_tasks: str) -> None:
+    before, after = change.before, change.after
+    say(f"measured on {of_tasks}: {before.tasks} tasks, {before.states} states")
+    rows = [
+        ("", "before", "after"),
+        ("solved tasks", str(before.solved_tasks), str(after.solved_tasks)),
+        ("solved states", str(before.solved_states), str(after.solved_states)),
+        ("proven bugs", str(before.bugs), str(after.bugs)),
+        ("unknown", str(before.unknown), str(after.unknown)),
+        ("bug rate", _rate(before), _rate(after)),
+    ]
     if change.both_solved:
-        say(
-            f"mean cost      {change.cost_before / change.both_solved:6.2f}  "
-            f"{change.cost_after / change.both_solved:6.2f}   (of the {change.both_solved} states both solve)"
-        )
+        one, other = (cost / change.both_solved for cost in (change.cost_before, change.cost_after))
+        rows.append(("mean cost", f"{one:.2f}", f"{other:.2f}"))
+    width = max(len(row[1]) for row in rows)
+    for name, left, right in rows:
+        say(f"{name:<15}{left:<{width}}  {right}".rstrip())
+    if change.both_solved:
+        say(f"(mean cost: of the {change.both_solved} states that both solve; bug rate: 95 % confidence)")
     say(
         f"{change.fixed} bugs fixed, {change.forgotten} states forgotten ({change.unsolved} of them unsolved "
-        f"now); by chance so uneven with p = {change.p_value:.2g}",
+        f"now); better on {counted(change.better_tasks, 'task')}, worse on {change.worse_tasks} (sign test: "
+        f"p = {change.p_value:.2g})",
     )
 
 
+def _say_kept(result: "RetrainResult") -> None:
+    """Which policy is given, and why, where it is not simply the learned one."""
+    reasons = "; ".join(result.why_input)
+    if result.kept == "learned":
+        if reasons:
+            say(f"The learned policy is given although {reasons}: --even-if-worse asks for it.")
+        return
+    say(f"The policy that came in is given unchanged: {reasons}.")
+    if result.learned != result.original:
+        say(f"The learned policy stays in {result.learned}; --even-if-worse gives it all the same.")
+
+
 def _rate(standing: "Standing") -> str:
-    return f"{standing.bugs / standing.states:6.1%}" if standing.states else "     -"
+    lo, hi = standing.bug_rate
+    return f"{percent(lo, math.floor)} to {percent(hi, math.ceil)}"

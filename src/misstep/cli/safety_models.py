@@ -19,6 +19,7 @@ from misstep.cli.training import say_limit
 from misstep.errors import InputError
 from misstep.explain.rates import share_words
 from misstep.reports.status import StatusLine
+from misstep.support.whole_files import write_file
 
 Count = Number(gt=0, lt=MAX_COUNT)
 MAX_WIDTH = 100_000
@@ -45,7 +46,7 @@ def generate(
     with StatusLine(f"making {name}", quiet=quiet):
         document = make(name, **parse_constants(parameter, option="--parameter"))
     try:
-        out.write_text(json_module.dumps(document) + "\n", encoding="utf-8")
+        write_file(out, json_module.dumps(document) + "\n")
     except OSError as error:
         raise InputError(f"{out}: cannot write there: {error.strerror}") from None
     say(f"{out}: the JANI model of {name}")

@@ -11,7 +11,7 @@ from cyclopts.validators import Number
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.limits import Limits
 from misstep.cli.options import MAX_COUNT, Json, MemoryMb, PolicyText, Quiet, Seconds, UnitCost
-from misstep.cli.output import emit_json, note, say
+from misstep.cli.output import continued, emit_json, note, say
 from misstep.reports.status import StatusLine
 
 if TYPE_CHECKING:
@@ -96,7 +96,10 @@ def scale(
     if not json:
         say(f"size  instances  solved  {'coverage':<24}  bugs  unknown  bug rate")
     try:
-        with StatusLine("drawing instances", quiet=quiet or json, seconds=seconds) as status:
+        with (
+            continued(out),
+            StatusLine("drawing instances", quiet=quiet or json, seconds=seconds) as status,
+        ):
             for result in scaling.results(lambda so_far: _show(status, so_far)):
                 results.append(result)
                 if not json:
@@ -106,7 +109,7 @@ def scale(
     if json:
         emit_json(_json(scaling, results))
     elif not quiet:
-        _sum_up(scaling, results)
+        _sum_up(scaling, results, is_kept=out is not None)
     return ExitCode.NOTHING_FOUND if results else ExitCode.NOTHING_TESTED
 
 
@@ -145,7 +148,7 @@ def _json(scaling: "Scaling", results: "list[SizeResult]") -> dict[str, object]:
     }
 
 
-def _sum_up(scaling: "Scaling", results: "list[SizeResult]") -> None:
+def _sum_up(scaling: "Scaling", results: "list[SizeResult]", *, is_kept: bool) -> None:
     from misstep.explain.rates import percent
 
     sure = f"{percent(scaling.config.confidence, math.floor)} confidence"
@@ -153,9 +156,8 @@ def _sum_up(scaling: "Scaling", results: "list[SizeResult]") -> None:
         most = percent(scaling.config.fallen, math.ceil)
         say(f"At size {results[-1].size} coverage is below {most} ({sure}).")
     elif scaling.limit != "sizes":
-        note(
-            f"The limit on {scaling.limit} was hit before coverage fell; with --out the same command goes on."
-        )
+        how = "the same command" if is_kept else "with --out the same command"
+        note(f"The limit on {scaling.limit} was hit before coverage fell; {how} goes on.")
     else:
         note("Coverage has not fallen at any of the sizes; --largest allows more.")
     good = [result for result in results if result.coverage.lo >= scaling.config.fallen]

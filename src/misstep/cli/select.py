@@ -178,6 +178,14 @@ def _say_ranking(found: "Selection") -> None:
 
 def _how_sure(found: "Selection") -> list[str]:
     first = found.ranking[0]
+    if first.grade.solved_tasks == 0:
+        name, pools = Path(first.candidate.file).name, first.pool_solved
+        found_out = "" if pools is None else f" {name} solves {pools} of {first.grade.states} pool states."
+        return [
+            f"None of the trained policies solves any of the {found.tasks} validation tasks, so every score is 0. "
+            "They are ranked by the pool states that they solve, then by the smaller training loss, then by the "
+            f"later epoch.{found_out} Smaller validation tasks tell more."
+        ]
     lines = [
         f"{Path(first.candidate.file).name} is first in {first.chance:.0%} of 2000 draws of {found.tasks} "
         "validation tasks with replacement."

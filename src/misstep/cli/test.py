@@ -48,10 +48,10 @@ def test(
         named = {"model" if task.suffix == ".jani" else "domain": task}
     if named.get("model") and problems:
         raise InputError(f"{problems[0]}: a JANI model has no further problems; leave it out")
+    check = make_check(checks, file=config)  # of this directory, also where the record says what to test
     if resume and out is not None and task is None and config is None:
         config = out / CONFIG
     alone = problems[0] if len(problems) == 1 and not problems[0].is_dir() else None
-    check = make_check(checks, file=config)
     made = make_config(options, file=config, problem=alone, **named)
     left = [] if alone else list(problems)
     return run_suite(made, left, check=check, out=out, resume=resume, json=json, quiet=quiet)

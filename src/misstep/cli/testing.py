@@ -1,5 +1,6 @@
 """How the commands that test show what they do: one terminal a session, one JSON object at the end."""
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 from misstep.cli.config_options import Check
 from misstep.cli.exit_codes import ExitCode
 from misstep.cli.known_bugs import KnownBugs
-from misstep.cli.output import emit_json, note, say
+from misstep.cli.output import emit_json, kept, note, same_command, say
 from misstep.config import Config
 from misstep.errors import MisstepError
 from misstep.reports.junit import write_junit
@@ -16,6 +17,7 @@ from misstep.reports.summary import report_json, total_json, total_table
 from misstep.reports.terminal import Terminal
 from misstep.reports.text import table_width
 from misstep.session import Session
+from misstep.status import Status, status_of_all
 from misstep.suite import Suite, expand
 
 
@@ -63,6 +65,9 @@ def run_suite(
         say("", *total_table(reports, width=table_width()))
     if check.junit is not None:
         write_junit(check.junit, reports, rules=check.rules, broken=broken or {}, known=families)
+    if interrupted:
+        for line in _how_to_go_on(reports, out, check, many=many):
+            note(f"interrupted: {line}")
     if broken and not json:
         say(*(f"broken    {name}: {why}" for name, why in broken.items()), hang=10)
     # Known bugs that are still there are bugs like others.
@@ -89,6 +94,27 @@ def _run_one(
         session.fail(error)
         note(f"error: {error}", quiet=silent)
         return Report(session.record, tally=session.tally), False
+
+
+def _how_to_go_on(reports: Sequence[Report], out: Path | None, check: Check, *, many: bool) -> list[str]:
+    """What interrupted tests left, and the commands that go on with it.
+
+    A record says what was asked, but not what is done around its test: a command that does more is repeated.
+    """
+    begun = [report for report in reports if report.record.path is not None and report.record.has_begun]
+    if many and out is not None:
+        return [kept(out, same_command("--resume"))] if begun else []
+    is_more = not many and not (check.rules is None and check.junit is None and check.corpus is None)
+    lines = []
+    for report in begun:
+        finished, place = report.tally.finished, str(report.record.path)
+        if finished is not None and "interrupted" not in finished.limits_hit:
+            continue
+        command = shlex.join(["misstep", "test", "--resume", "--out", place])
+        if is_more:
+            command = same_command("--resume", *(() if out else ("--out", place)))
+        lines.append(kept(place, command))
+    return lines
 
 
 def introduce(config: Config, *, is_first: bool) -> None:
@@ -118,20 +144,18 @@ def run_session(session: Session, *, quiet: bool, silent: bool, live: bool = Fal
 
 
 def exit_code(reports: Sequence[Report], *, interrupted: bool, is_failed: bool | None = None) -> int:
-    """As pytest would say it; a task that cannot be read matters only where nothing else can be said.
-
-    `is_failed` is what rules say; None where there are none, so that every bug counts.
-    """
-    if interrupted:
-        return ExitCode.INTERRUPTED
+    """As pytest would say it. `is_failed` is what rules say; None where there are none: every bug counts."""
     found = [report.finished for report in reports]
-    if any(one.bugs for one in found) if is_failed is None else is_failed:
-        return ExitCode.BUGS_FOUND
-    # Runs in which the policy failed to answer test nothing.
-    failed = sum(one.failed + one.extra.get("outcomes", {}).get("failed", 0) for one in found)
-    if sum(one.tested + one.runs for one in found) - failed:
-        return ExitCode.NOTHING_FOUND
-    return ExitCode.USAGE if any(report.error for report in reports) else ExitCode.NOTHING_TESTED
+    return _CODE_OF[status_of_all(found, interrupted=interrupted, is_failed=is_failed)]
+
+
+_CODE_OF = {
+    Status.BUGS: ExitCode.BUGS_FOUND,
+    Status.CLEAN: ExitCode.NOTHING_FOUND,
+    Status.NOTHING_TESTED: ExitCode.NOTHING_TESTED,
+    Status.INTERRUPTED: ExitCode.INTERRUPTED,
+    Status.ERROR: ExitCode.USAGE,
+}
 
 
 def _json(reports: list[Report], *, many: bool) -> dict[str, Any]:

@@ -58,6 +58,11 @@ class Facts:
                 found.setdefault(atom.predicate, []).append(atom.objects)
         return found
 
+    def arity(self, predicate: str) -> int | None:
+        """How many arguments its atoms have; None where they differ, as the atoms of a SAS task may."""
+        found = {len(objects) for objects in self.atoms[predicate]}
+        return found.pop() if len(found) == 1 else None
+
     @cached_property
     def fixed(self) -> dict[str, list[tuple[str, ...]]]:
         """The arguments of all atoms that hold in every state, by predicate; none where PDDL is absent."""
@@ -162,6 +167,8 @@ class Facts:
                 continue
             old, new = self.variables[variable][before[variable]], self.variables[variable][value]
             if old is None or new is None or old.predicate != new.predicate:
+                continue
+            if len(old.objects) != len(new.objects):  # a SAS task may name any atoms: `(at home)`, `(at)`
                 continue
             pairs = zip(old.objects, new.objects, strict=True)
             changed = [(at, one, other) for at, (one, other) in enumerate(pairs) if one != other]

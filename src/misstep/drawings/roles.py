@@ -33,7 +33,7 @@ def cast(facts: Facts) -> Cast:
     shown = {name: atoms for name, atoms in facts.atoms.items() if not _NOTHING.fullmatch(name)}
     found.roles = {name: Role("hidden") for name in facts.atoms if name not in shown}
     stops = {name for move in facts.moves for name in (move.start, move.end)}
-    pairs = [name for name, atoms in shown.items() if len(atoms[0]) == 2]
+    pairs = [name for name in shown if facts.arity(name) == 2]
     for predicate in sorted(pairs, key=lambda name: _rank(facts, name, stops), reverse=True):
         role = _pair(facts, predicate, found, stops)
         found.roles[predicate] = role
@@ -41,10 +41,10 @@ def cast(facts: Facts) -> Cast:
             found.located |= facts.side(predicate, role.subject)
             found.places |= facts.side(predicate, role.target)
     found.places -= found.located
-    for predicate, atoms in shown.items():
-        if len(atoms[0]) == 1:
+    for predicate in shown:
+        if facts.arity(predicate) == 1:
             found.roles[predicate] = _single(facts, predicate, found)
-        elif len(atoms[0]) != 2:
+        elif facts.arity(predicate) != 2:
             found.roles[predicate] = Role("tag")
     for predicate, role in found.roles.items():
         if role.kind == "token":

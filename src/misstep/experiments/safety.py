@@ -25,6 +25,7 @@ from misstep.experiments.safety_units import (
     unsafe_runs_in,
 )
 from misstep.support.plain import reading
+from misstep.support.whole_files import write_file
 
 PLAN, RESULTS, UNITS = "plan.json", "results.json", "units"
 ENOUGH_RUNS = 20
@@ -75,7 +76,7 @@ def run_experiments(
     with reading(units):
         drawings, found = draw(results), findings(results, enough=ENOUGH_RUNS)
     for name, text in {RESULTS: json.dumps(results) + "\n", **drawings}.items():
-        (out / name).write_text(text, encoding="utf-8")
+        write_file(out / name, text)
     return {**found, "failed": failed, "left": left} if left else {**found, "failed": failed}
 
 

@@ -23,6 +23,7 @@ from misstep.safety.lab import KnownLine, ModelLab
 from misstep.safety.model import SafetyTask, load_model
 from misstep.safety.policy import load_policy, policy_part
 from misstep.support.plain import reading
+from misstep.support.whole_files import write_file
 
 Row = dict[str, Any]
 FUZZERS: tuple[tuple[str, int | None], ...] = (
@@ -141,9 +142,7 @@ def run_unit(unit: Unit, plan: Plan, out: Path) -> str | None:
             result = {"rows": work(unit, plan, unsafe_runs_in(out, unit.instance))}
     except MisstepError as error:
         return f"{unit.instance.name}, {label(unit.part, unit.bound)}: {error}"
-    draft = out / f".{unit.file}.part"
-    draft.write_text(json.dumps(result) + "\n", encoding="utf-8")
-    draft.replace(out / unit.file)
+    write_file(out / unit.file, json.dumps(result) + "\n", wait=False)
     return None
 
 

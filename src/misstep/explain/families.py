@@ -18,7 +18,7 @@ class BugSummary:
     state: State
     outcome: str
     schema: str | None
-    """Of the first decision that is provably at fault."""
+    """Of the decision that is provably at fault."""
     gap: float
     steps: int
     """Of the policy's run."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from misstep._core import Dominance, Task
 from misstep.errors import InputError
+from misstep.support.whole_files import write_file
 
 _FORMAT = "misstep dominance 1"
 _MAX_HEADER = 1_000_000
@@ -31,7 +32,7 @@ def save(dominance: Dominance, path: str | Path) -> None:
     }
     body = zlib.compress(b"".join(matrix.astype("<i4").tobytes() for matrix in matrices), 6)
     try:
-        Path(path).write_bytes(json.dumps(header).encode() + b"\n" + body)
+        write_file(Path(path), json.dumps(header).encode() + b"\n" + body)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}; choose another file") from None
 

@@ -11,6 +11,8 @@ from typing import Any
 from misstep.errors import InputError, UnsupportedFeature
 
 Json = Any
+_CONDITIONS = ("reach", "start", "objective")
+"""What a policy test may keep in other files."""
 
 
 @dataclass(frozen=True)
@@ -87,9 +89,9 @@ def read_task(
     if tests:
         expression, base = _expression(tests[0][0]), tests[0][1]
         if expression.get("op") == "PA":
-            found["unsafe"] = _resolve(expression.get("reach"), base)
-            found["start"] = _resolve(expression.get("start"), base)
-            objective = _resolve(expression.get("objective"), base)
+            found["unsafe"], found["start"], objective = (
+                _resolve(expression.get(part), base) for part in _CONDITIONS
+            )
             found["goal"] = objective.get("goal") if isinstance(objective, dict) else None
             if isinstance(expression.get("file"), str):
                 network = (base.parent / expression["file"]).resolve()
@@ -161,14 +163,30 @@ def _expression(entry: dict[str, Json]) -> dict[str, Json]:
     return expression if isinstance(expression, dict) else {}
 
 
+def _included(value: Json) -> str | None:
+    """The name of the file that stands for a condition."""
+    is_file = isinstance(value, dict) and set(value) == {"file"} and isinstance(value["file"], str)
+    return value["file"] if is_file else None
+
+
 def _resolve(value: Json, base: Path) -> Json:
     """Follow `{"file": relative path}`; nothing else is ever opened because a model says so."""
-    if isinstance(value, dict) and set(value) == {"file"} and isinstance(value["file"], str):
-        target = base.parent / value["file"]
+    if (file := _included(value)) is not None:
+        target = base.parent / file
         value = parse(read_text(target), str(target))
     while isinstance(value, dict) and value.get("op") == "let" and not value.get("variables"):
         value = value.get("expression")  # around a whole condition it means nothing
     return value
+
+
+def condition_files(document: Json) -> Iterator[str]:
+    """The files that conditions of policy tests include, relative to the file with the properties."""
+    listed = document.get("properties") if isinstance(document, dict) else None
+    for entry in listed if isinstance(listed, list) else ():
+        expression = _expression(entry) if isinstance(entry, dict) else {}
+        for name in _CONDITIONS if expression.get("op") == "PA" else ():
+            if (file := _included(expression.get(name))) is not None:
+                yield file
 
 
 def _override(text: str, known: list[tuple[dict[str, Json], Path]], path: Path, *, bad: bool) -> Json:

@@ -14,6 +14,7 @@ import numpy as np
 from misstep.errors import InputError
 from misstep.formats.jani import parse, read_text
 from misstep.formats.linear_layers import Layers
+from misstep.support.whole_files import write_file
 
 # Files of networks, which are no descriptions of how they are connected to a model.
 _NETWORKS = (".nnet", ".onnx", ".pt", ".pth", ".safetensors")
@@ -37,14 +38,7 @@ def read_interface(path: Path) -> Interface:
     Of an automaton they carry the index that the file gives, `automaton[index].variable`: whether the model
     has several copies is not known here.
     """
-    if path.suffix in _NETWORKS and path.is_file():
-        raise InputError(f"{path}: {_other_file(path)}")
-    document = parse(read_text(path), str(path))
-    if not isinstance(document, dict):
-        raise InputError(f"{path}: expected a JSON object")
-    file = document.get("file") or document.get("torch-file")
-    if not isinstance(file, str):
-        raise InputError(f"{path}: $.file: the network's file is missing")
+    document, file = _document(path)
     inputs, outputs = document.get("input"), document.get("output")
     if not isinstance(inputs, list) or not isinstance(outputs, list):
         raise InputError(f"{path}: $.input and $.output must be lists")
@@ -72,9 +66,27 @@ def _other_file(path: Path) -> str:
 
 def _names(description: Path, network: str) -> bool:
     try:
-        return read_interface(description).file.name == network
+        return Path(network_name(description)).name == network
     except InputError:
         return False
+
+
+def network_name(path: Path) -> str:
+    """The name of the network's file in a `.jani2nnet` file, relative to its folder."""
+    return _document(path)[1]
+
+
+def _document(path: Path) -> tuple[dict[str, Any], str]:
+    """What the file says, and the name of the network's file in it."""
+    if path.suffix in _NETWORKS and path.is_file():
+        raise InputError(f"{path}: {_other_file(path)}")
+    document = parse(read_text(path), str(path))
+    if not isinstance(document, dict):
+        raise InputError(f"{path}: expected a JSON object")
+    file = document.get("file") or document.get("torch-file")
+    if not isinstance(file, str):
+        raise InputError(f"{path}: $.file: the network's file is missing")
+    return document, file
 
 
 def write_interface(path: Path, interface: Interface, hidden: Sequence[int]) -> None:
@@ -88,7 +100,7 @@ def write_interface(path: Path, interface: Interface, hidden: Sequence[int]) -> 
     }
     if interface.activation is not None:
         document["activation"] = interface.activation
-    _write_whole(path, json.dumps(document, indent=1) + "\n")
+    write_file(path, json.dumps(document, indent=1) + "\n")
 
 
 def _entry(name: str) -> dict[str, Any]:
@@ -166,11 +178,4 @@ def write_nnet(path: Path, layers: Layers) -> None:
     for weights, biases in layers:
         lines += [",".join(repr(float(w)) for w in row) + "," for row in weights]
         lines += [f"{float(b)!r}," for b in biases]
-    _write_whole(path, "\n".join(lines) + "\n")
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Writes a file so that it is there complete or not at all."""
-    draft = path.with_name(f".{path.name}.part")
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(path)
+    write_file(path, "\n".join(lines) + "\n")

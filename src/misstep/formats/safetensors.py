@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from misstep.errors import InputError
+from misstep.support.whole_files import write_file
 
 _MAX_HEADER = 100_000_000  # As in the format's reference implementation.
 
@@ -21,7 +22,7 @@ def is_safetensors(head: bytes) -> bool:
 def write_safetensors(
     path: str | Path, arrays: Mapping[str, NDArray[np.float32]], *, metadata: Mapping[str, str] | None = None
 ) -> None:
-    """Writes float32 arrays by name; `metadata` is text by name."""
+    """Writes float32 arrays by name, complete or not at all; `metadata` is text by name."""
     header: dict[str, object] = {"__metadata__": dict(metadata or {})}
     blobs = []
     offset = 0
@@ -32,7 +33,7 @@ def write_safetensors(
         blobs.append(blob)
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
-    Path(path).write_bytes(len(text).to_bytes(8, "little") + text + b"".join(blobs))
+    write_file(Path(path), len(text).to_bytes(8, "little") + text + b"".join(blobs))
 
 
 def read_safetensors(path: str | Path) -> tuple[dict[str, NDArray[np.float32]], dict[str, str]]:

@@ -53,7 +53,7 @@ class Perfect:
         """The oracle on a lab."""
         part = Planner(max_seconds=float("inf"), max_memory_mb=self.max_memory_mb)
         search: Search = make_part("search", part.search)
-        return PlannerOracle(part, search, lab, name=self.name)
+        return PlannerOracle(part, search, lab, name=self.name, is_exact=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,8 @@ class PlannerOracle:
     name: str = "planner"
     is_anytime: bool = False
     """Whether its effort is counted; seconds are not, since they differ from machine to machine."""
+    is_exact: bool = False
+    """Whether nothing but the exact cost is good enough."""
 
     @property
     def works_ahead(self) -> bool:

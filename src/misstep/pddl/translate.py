@@ -46,7 +46,7 @@ def _translated(texts: tuple[str, str], where: str, budget: Budget | None, *opti
     with Scratch() as scratch:
         here = scratch.folder
         for name, text in zip(("domain.pddl", "problem.pddl"), texts, strict=True):
-            (here / name).write_text(text, encoding="utf-8")
+            scratch.write(name, text)
         files = [
             "domain.pddl",
             "problem.pddl",

@@ -65,7 +65,7 @@ class FastDownward:
         start = time.perf_counter()
         with Scratch() as scratch:
             folder = scratch.folder
-            (folder / "task.sas").write_text(numbered_sas(task, state), encoding="utf-8")
+            scratch.write("task.sas", numbered_sas(task, state))
             try:
                 finished = scratch.run(command, budget=budget)
             except OSError as error:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 from misstep._core import NativePolicy
 from misstep.errors import InputError, PolicyError
 from misstep.plugins import option
-from misstep.policy import Policy, argmax, per_state
+from misstep.policy import Policy, annotation_of, argmax, first_parameter, per_state, what_it_takes
 from misstep.support.describe import describe_error
 from misstep.support.suggest import did_you_mean
 from misstep.task import Task
@@ -23,8 +23,6 @@ _RULE = (
     "annotate it with State (one state in, one answer out) or StateBatch (many states in, as many answers "
     "out), call it `state` or `states`, or set the attribute `takes` to 'state' or 'states'"
 )
-_BY_ANNOTATION: dict[str, Literal["state", "states"]] = {"State": "state", "StateBatch": "states"}
-_BY_NAME: dict[str, Literal["state", "states"]] = {"state": "state", "states": "states"}
 
 
 @dataclass(frozen=True)
@@ -122,18 +120,9 @@ def _import_failed(what: str, error: BaseException) -> PolicyError:
     return PolicyError(f"{what}: importing the policy failed: {describe_error(error)}")
 
 
-def _first_parameter(function: Any) -> inspect.Parameter | None:
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):  # Not every callable tells its signature.
-        return None
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return parameters[0] if parameters and parameters[0].kind in positional else None
-
-
 def _wants_task(found: Any) -> bool:
-    first = _first_parameter(found) if callable(found) else None
-    return first is not None and (first.name == "task" or _annotation(first) == "Task")
+    first = first_parameter(found) if callable(found) else None
+    return first is not None and (first.name == "task" or annotation_of(first) == "Task")
 
 
 def _make(factory: Callable[..., Any], task: Task, target: str) -> Any:
@@ -168,35 +157,20 @@ def _policy(found: Any, target: str) -> Policy:
         )
     takes = _takes(found, target)
     policy: Policy = found if takes == "states" else per_state(found)
-    if takes == "state" and hasattr(found, "best_batch"):
-        policy.best_batch = found.best_batch  # type: ignore[attr-defined]
     return policy
 
 
 def _takes(found: Any, target: str) -> Literal["state", "states"]:
     said = getattr(found, "takes", None)
-    if said is not None:
-        if said not in ("state", "states"):
-            raise PolicyError(f"policy `python:{target}`: `takes` is {said!r}; it is 'state' or 'states'")
-        return "state" if said == "state" else "states"
-    first = _first_parameter(found)
+    if said is not None and said not in ("state", "states"):
+        raise PolicyError(f"policy `python:{target}`: `takes` is {said!r}; it is 'state' or 'states'")
+    if (known := what_it_takes(found)) is not None:
+        return known
+    first = first_parameter(found)
     if first is None:
         raise PolicyError(
             f"policy `python:{target}` shows no first parameter, so one state or many is unknown; {_RULE}"
         )
-    if (word := _annotation(first)) in _BY_ANNOTATION:
-        return _BY_ANNOTATION[word]
-    if first.name in _BY_NAME:
-        return _BY_NAME[first.name]
     raise PolicyError(
         f"policy `python:{target}`: does its parameter `{first.name}` stand for one state or many? {_RULE}"
     )
-
-
-def _annotation(parameter: inspect.Parameter) -> str:
-    """The last word of the annotation, which may be a text: `State` for `misstep.State` and `"State"`."""
-    if parameter.annotation is inspect.Parameter.empty:
-        return ""
-    if isinstance(parameter.annotation, str):
-        return parameter.annotation.strip("'\" ").rpartition(".")[2]
-    return getattr(parameter.annotation, "__name__", "")

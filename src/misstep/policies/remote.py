@@ -44,12 +44,13 @@ class RemotePolicy:
 
     def __call__(self, states: StateBatch, /) -> list[Action | None]:
         """The server's answers."""
-        answers = self.client.operators(self._correspondence.values(states).tolist())
+        mapping = self._correspondence
+        answers = self.client.operators(mapping.values(states).tolist(), names=mapping.operator_names)
         return [
             # A BadAnswer stands in the place of an action; the guard knows it.
             cast(
                 Action | None,
-                self._correspondence.action(state, answer) if isinstance(answer, int) else answer,
+                mapping.action(state, answer) if isinstance(answer, int) else answer,
             )
             for state, answer in zip(states, answers, strict=True)
         ]

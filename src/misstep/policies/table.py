@@ -11,6 +11,7 @@ from misstep.answers.answer import ActionNames
 from misstep.errors import InputError
 from misstep.formats.sexp import Source
 from misstep.support.plain import is_writable
+from misstep.support.whole_files import write_file
 from misstep.task import Task
 
 _ENTRY = '{"facts": ["(at a)", ...], "action": "(move a b)"}'
@@ -73,7 +74,7 @@ def write_table(path: str | Path, choices: Iterable[tuple[State, Action | None]]
     else:
         text = "[\n" + ",\n".join(lines) + "\n]\n"
     try:
-        Path(path).write_text(text, encoding="utf-8")
+        write_file(Path(path), text)
     except OSError as error:
         raise InputError(f"{path}: cannot write the table: {error.strerror}") from None
 

@@ -19,17 +19,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice, takewhile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from misstep.config import Config
 from misstep.errors import InputError
-from misstep.events import Event, Finished, Judged, from_json, timeless
+from misstep.events import UNIT_COST_WARNING, Event, Finished, Judged, Warned, from_json, timeless
 from misstep.judge import Verdict
-from misstep.proof import ProofLog
 from misstep.record.store import DISK, DirectoryStore, Disk, MemoryStore, Store, free_directory, read_object
 from misstep.support.command import command
 from misstep.support.plain import to_plain
 from misstep.support.suggest import some_of
+
+if TYPE_CHECKING:
+    from misstep.proof import ProofLog
 
 TASK, DOMAIN, PROBLEM, MODEL, CONFIG, ENVIRONMENT, EVENTS, POOL, ANSWERS, BUGS, CLEARED, EVIDENCE = (
     "task.sas",
@@ -47,6 +49,8 @@ TASK, DOMAIN, PROBLEM, MODEL, CONFIG, ENVIRONMENT, EVENTS, POOL, ANSWERS, BUGS, 
 )
 OF_CAMPAIGN = "records"
 """Where the records of a campaign are, each in a directory of a directory."""
+UNIT_COST_ASKED = "unit_cost_asked"
+"""In the environment, whether unit costs were asked for; `config.toml` has them also where the policy wants them."""
 FORMAT = 3
 """Of records and certificates. Other numbers are refused, since nobody can know what they mean."""
 
@@ -132,6 +136,7 @@ class Record:
             **environment,
         }
         self.store.lock(EVENTS)
+        self.store.cut(EVENTS, 0)  # what an earlier try told that could not load what is tested
         for name, text in files.items():
             self.store.write(name, text)
         self.store.write(CONFIG, config)
@@ -184,7 +189,7 @@ class Record:
         """Compares an event with the one that the log has in its place, as long as it has one."""
         if self._repeated:
             before = self._repeated.popleft()
-            if timeless(before) == timeless(line):
+            if timeless(_as_now(before)) == timeless(line):
                 self._events += 1
                 return
             if before.get("event") != "finished" and before.get("limit") is None:
@@ -242,11 +247,13 @@ class Record:
         """Writes what the certificates of a model's test share, unless it is there already."""
         self._append_once(EVIDENCE, block)
 
-    def proofs(self) -> ProofLog:
+    def proofs(self) -> "ProofLog":
         """What the certificates and answers of a task's test share; new proofs are appended.
 
         Where the power failed, answers may be there whose proofs are not: these are found out again.
         """
+        from misstep.proof import ProofLog  # needs the native core; those who read records do not
+
         log = ProofLog(partial(self.store.append, EVIDENCE))
         if self._is_old:
             log.take_in(self.store.lines(EVIDENCE))
@@ -273,6 +280,11 @@ class Record:
         """Whether it says what was tested; a test that ended while the task was loaded has not got so far."""
         return self.store.read(CONFIG) is not None
 
+    @property
+    def is_loaded(self) -> bool:
+        """Whether what is tested was ever loaded; if not, a test that is resumed has nothing to repeat."""
+        return not self.environment().keys().isdisjoint(("task_sha256", "model_sha256"))
+
     def config(self) -> Config:
         """What was asked."""
         text = self.store.read(CONFIG)
@@ -292,6 +304,16 @@ class Record:
     def environment(self) -> dict[str, Any]:
         """Versions, seed, machine and digests."""
         return read_object(self.store.read(ENVIRONMENT), f"{self.where}/{ENVIRONMENT}")
+
+    @property
+    def unit_cost_asked(self) -> bool:
+        """Whether unit costs were asked for when the test began."""
+        known = self.environment().get(UNIT_COST_ASKED)
+        if known is not None:
+            return bool(known)
+        # An older version wrote the record: it warned first of all where the policy alone wanted them.
+        first = islice(self.events(), 2)
+        return not any(isinstance(event, Warned) and event.text == UNIT_COST_WARNING for event in first)
 
     def events(self) -> Iterator[Event]:
         """The events so far."""
@@ -329,6 +351,14 @@ class Record:
         self.store.close()
 
 
+def _as_now(line: Mapping[str, Any]) -> dict[str, Any]:
+    """An event as this version writes it: those of earlier ones lack fields that came later."""
+    try:
+        return from_json(dict(line)).as_json()
+    except InputError:
+        return dict(line)
+
+
 def _is_answer(line: Mapping[str, Any]) -> bool:
     """Whether a line has the fields that `recall` gives away; what the claims hold is looked at later."""
     claims, effort, limits = line.get("claims"), line.get("effort"), line.get("limits_hit")
@@ -352,9 +382,9 @@ def open_record(path: Path, *, is_free: bool, resume: bool) -> tuple[Record, boo
     one to be resumed; and whether there is anything to resume."""
     if is_free:
         return Record.create_free(path), False
-    if resume and (path / ENVIRONMENT).is_file():
-        return Record.open(path), True
-    if resume and (path / EVENTS).is_file():  # killed before it had begun: begin now
+    if resume and (path / ENVIRONMENT).is_file() and (record := Record.open(path)).is_loaded:
+        return record, True
+    if resume and (path / EVENTS).is_file():  # it ended before what is tested was loaded: begin now
         return Record(DirectoryStore(path)), False
     return Record.create(path), False
 
@@ -385,12 +415,18 @@ def origin(config: str) -> str:
 
 def policy_file(policy: str) -> Path | None:
     """The file that a policy text names, such as `asnet:FILE` or `python:FILE:function,option=value`."""
-    _, _, rest = policy.partition(":")
+    around = around_file(policy)
+    return None if around is None else Path(around[1])
+
+
+def around_file(policy: str) -> tuple[str, str, str] | None:
+    """What stands before the file's name in a policy text, the name, and what stands after it."""
+    kind, colon, rest = policy.partition(":")
     ends = [len(rest), *(at for at, letter in enumerate(rest) if letter in ":,")]
     for end in sorted(ends, reverse=True):
         try:
-            if end and (path := Path(rest[:end])).is_file():
-                return path
+            if end and Path(rest[:end]).is_file():
+                return kind + colon, rest[:end], rest[end:]
         except (OSError, ValueError):  # longer than names can be, or with a NUL
             continue
     return None

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from misstep.errors import InputError
 from misstep.support.plain import is_writable
+from misstep.support.whole_files import Files, write_file
 
 # What was reported longer ago than this is on the disk itself: it survives a power failure, too.
 _SYNC_SECONDS = 0.5
@@ -123,7 +124,7 @@ class MemoryStore:
                 other.append(log, line)
 
 
-class Disk:
+class Disk(Files):
     """The disk as stores see it: the few operations that can fail. All raise OSError; tests let them fail."""
 
     def open_log(self, path: Path, *, exclusive: bool) -> int:
@@ -144,40 +145,13 @@ class Disk:
             os.ftruncate(descriptor, before)
             raise OSError(28, "no space left on the device")
 
-    def put(self, descriptor: int, data: bytes) -> int:
-        """Writes what fits; how much that was."""
-        return os.write(descriptor, data)
-
     def write(self, path: Path, data: bytes, *, wait: bool = True) -> None:
         """Writes a file beside its place, waits for the disk, and moves it there."""
-        draft = path.with_name(f".{path.name}.part")
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
-        try:
-            try:
-                left = memoryview(data)
-                while left:
-                    left = left[self.put(descriptor, bytes(left)) :]
-                if wait:
-                    self.sync(descriptor)
-            finally:
-                os.close(descriptor)
-            self.move(draft, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                draft.unlink()
-            raise
-
-    def move(self, draft: Path, path: Path) -> None:
-        """Puts a file in its place."""
-        draft.replace(path)
+        write_file(path, data, wait=wait, files=self)
 
     def truncate(self, path: Path, size: int) -> None:
         """Cuts the end of a file off."""
         os.truncate(path, size)
-
-    def sync(self, descriptor: int) -> None:
-        """Waits until the disk has what was written."""
-        os.fsync(descriptor)
 
     def sync_path(self, path: Path) -> None:
         """Waits until the disk has a file, or knows which files are in a directory."""

@@ -4,10 +4,9 @@ import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from misstep.errors import InputError, LimitReached, MisstepError
+from misstep.errors import InputError, LimitReached, MisstepError, ScratchError
 from misstep.formats.sexp import Source
 from misstep.pddl import parse_domain, parse_problem
-from misstep.pddl.translate import translate
 from misstep.record.bound_files import changed_policy
 from misstep.record.record import (
     CONFIG,
@@ -31,7 +30,6 @@ from misstep.reference.log import Entry, checked_log
 from misstep.reference.packing import unpacked_lines
 from misstep.reference.together import contradictions
 from misstep.support.forked import in_order
-from misstep.task import Task as NativeTask
 
 
 def verify_all(
@@ -75,15 +73,20 @@ def verify_record(record: Record, *, jobs: int = 1) -> Verified:
     entries = found.check(
         certificates(record), lambda certificate: check(certificate, task, functions), jobs=jobs
     )
-    found.problems += _of_the_task(record, "" if text is None else text)
+    missing = _missing_for_translation()
+    found.problems += _of_the_task(record, "" if text is None else text, translates=missing is None)
     found.problems += _of_the_objective(record, entries)
     found.problems += _together(record, task, entries)
     found.problems += other_start(record)
     digest = f"SHA-256 of the task: {record.environment().get('task_sha256')}"
     if record.store.read(DOMAIN) is None:
         found.remarks.append(f"{digest}; there is no PDDL to compare it with")
-    else:
+    elif missing is None:
         found.questions.append(f"{digest}; what the translator makes of the PDDL")
+    else:
+        found.questions.append(
+            f"{digest}; it was not compared with the PDDL, which takes the translator and the native core ({missing})"
+        )
     found.remarks += [*unfinished(record), *changed_policy(record)]
     return found
 
@@ -104,8 +107,11 @@ def _of_the_objective(record: Record, entries: list[Entry]) -> Iterator[str]:
             yield f"{entry.name}: it is about another objective than the record"
 
 
-def _of_the_task(record: Record, sas: str) -> Iterator[str]:
-    """`task.sas` is the one that was tested and, where the record has the PDDL, what it stands for."""
+def _of_the_task(record: Record, sas: str, *, translates: bool) -> Iterator[str]:
+    """`task.sas` is the one that was tested and, where the record has the PDDL, what it stands for.
+
+    The PDDL is only looked at where it can be translated.
+    """
     if hashlib.sha256(sas.encode()).hexdigest() != record.environment().get("task_sha256"):
         yield f"{TASK} is not the task that was tested: its digest is another"
     domain, problem = record.store.read(DOMAIN), record.store.read(PROBLEM)
@@ -114,16 +120,33 @@ def _of_the_task(record: Record, sas: str) -> Iterator[str]:
     if domain is None or problem is None:
         yield f"{DOMAIN if domain is None else PROBLEM} is gone, so nobody can tell what {TASK} stands for"
         return
+    if not translates:
+        return
     try:
         if translated(domain, problem, unit_cost=record.config().unit_cost) != sas:
             yield f"{TASK} is not what the translator makes of {DOMAIN} and {PROBLEM}"
     except LimitReached as error:
         yield f"{DOMAIN} and {PROBLEM} cannot be compared with {TASK}: {error}"
+    except ScratchError:  # it says nothing about the record
+        raise
     except MisstepError as error:
         yield f"{DOMAIN} and {PROBLEM} are no task: {error}"
 
 
 def translated(domain: str, problem: str, *, unit_cost: bool) -> str:
     """PDDL as SAS text once more; only this needs the translator and the core."""
+    from misstep.pddl.translate import translate
+    from misstep.task import Task as NativeTask
+
     read = parse_problem(Source(problem, PROBLEM), parse_domain(Source(domain, DOMAIN)))
     return NativeTask(translate(read.domain, read, unit_cost=unit_cost)).sas
+
+
+def _missing_for_translation() -> str | None:
+    """Why PDDL cannot be translated here: the core or NumPy cannot be loaded. None where it can."""
+    try:
+        import misstep.pddl.translate
+        import misstep.task  # noqa: F401
+    except ImportError as error:
+        return str(error)
+    return None

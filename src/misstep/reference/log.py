@@ -119,6 +119,9 @@ def _end(
         "unsafe_runs": sum(run.get("outcome") == "unsafe" for run in runs),
         **_counts(last.values()),
     }
+    unanswered = counts["failed"] + sum(map(_is_unanswered, runs))
+    if event.get("failed") == unanswered:  # logs of earlier versions count states alone
+        counts["failed"] = unanswered
     for name, count in counts.items():
         if event.get(name) != count:
             yield f"the log sums up to {count} {name}, not {str(event.get(name))[:60]}"
@@ -130,6 +133,11 @@ def _end(
         proven = [entry.checked.verdict for entry in entries if entry.name == "decision"]
         if verdict != "unknown" and proven != ["safe" if verdict == "safe" else "cleared"]:
             yield f"the log says {str(verdict)[:60]}, but no valid certificate does"
+
+
+def _is_unanswered(run: Mapping[str, Any]) -> bool:
+    """Whether a run says nothing of the policy: it failed, or stopped before its first decision."""
+    return run.get("outcome") == "failed" or (run.get("outcome") == "stuck" and run.get("steps") == 0)
 
 
 def _counts(judged: Collection[Mapping[str, Any]]) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """The client's side of the policy protocol: many calls under way at once, every failure said clearly."""
 
 import math
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -24,7 +24,8 @@ class PolicyClient:
     """A connection to a policy server. `max_seconds` bounds each call, waiting for its turn included.
 
     With `argmax` the server is asked for probabilities, and the likeliest operator is the answer, the one
-    with the lowest number among equals; otherwise for the operator that its policy chooses.
+    with the lowest number among equals; otherwise for the operator that its policy chooses. Operators of one
+    name are splits of one action, so their probabilities count together.
     """
 
     def __init__(
@@ -79,11 +80,14 @@ class PolicyClient:
                 ) from None
             raise self._failed(error, "asking for the task") from None
 
-    def operators(self, states: Sequence[Sequence[int]]) -> list[RemoteAnswer]:
-        """What the server's policy does in each state, given by its values in the server's task."""
+    def operators(self, states: Sequence[Sequence[int]], *, names: Sequence[str] = ()) -> list[RemoteAnswer]:
+        """What the server's policy does in each state, given by its values in the server's task.
+
+        `names` are those of the operators there; without them each operator counts alone.
+        """
         requests = [wire.encode_state(values) for values in states]
         try:
-            return self._ask_all(requests)
+            return self._ask_all(requests, names)
         except _Unimplemented as error:
             if self._method == wire.GET_PROBABILITIES:
                 raise self._failed(error.cause, "asking for probabilities") from None
@@ -93,23 +97,23 @@ class PolicyClient:
                 f"`remote:{self.address},argmax=true`"
             ) from None
 
-    def _ask_all(self, requests: Sequence[bytes]) -> list[RemoteAnswer]:
+    def _ask_all(self, requests: Sequence[bytes], names: Sequence[str]) -> list[RemoteAnswer]:
         call = self._call[self._method]
         answers: list[RemoteAnswer] = []
         waiting: deque[Any] = deque()
         try:
             for request in requests:
                 if len(waiting) >= self.in_flight:
-                    answers.append(self._answer(waiting.popleft(), len(answers), len(requests)))
+                    answers.append(self._answer(waiting.popleft(), len(answers), len(requests), names))
                 waiting.append(call.future(request, timeout=self.max_seconds))
             while waiting:
-                answers.append(self._answer(waiting.popleft(), len(answers), len(requests)))
+                answers.append(self._answer(waiting.popleft(), len(answers), len(requests), names))
         finally:
             for future in waiting:
                 future.cancel()
         return answers
 
-    def _answer(self, future: Any, answered: int, total: int) -> RemoteAnswer:
+    def _answer(self, future: Any, answered: int, total: int, names: Sequence[str]) -> RemoteAnswer:
         code = self._grpc.StatusCode
         try:
             data = future.result()
@@ -126,7 +130,7 @@ class PolicyClient:
         try:
             if self._method == wire.GET_OPERATOR:
                 return wire.decode_operator(data)
-            return _likeliest(wire.decode_probabilities(data))
+            return _likeliest(wire.decode_probabilities(data), names)
         except wire.WireError as error:
             raise self._garbage(error) from None
 
@@ -164,11 +168,17 @@ class _Unimplemented(Exception):
         self.cause = cause
 
 
-def _likeliest(operators: list[tuple[int, float]]) -> RemoteAnswer:
+def _likeliest(operators: list[tuple[int, float]], names: Sequence[str]) -> RemoteAnswer:
+    shares: defaultdict[str | int, list[float]] = defaultdict(list)
+    first: dict[str | int, int] = {}
     for operator, probability in operators:
         if math.isnan(probability):
             return BadAnswer(f"the server's probability of operator {operator} is not a number")
-    return min(operators, key=lambda pair: (-pair[1], pair[0]))[0] if operators else None
+        action = names[operator] if 0 <= operator < len(names) else operator
+        shares[action].append(probability)
+        first[action] = min(operator, first.get(action, operator))
+    best = min(first, key=lambda action: (-sum(shares[action]), first[action]), default=None)
+    return None if best is None else first[best]
 
 
 def _line(details: str | None) -> str:

@@ -1,6 +1,5 @@
 """How a task here and a policy server's own version of it correspond, by the names of facts and actions."""
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
@@ -34,8 +33,8 @@ class Correspondence:
         self._same = here.sas == there.sas
         self._starts = np.concatenate(([0], np.cumsum(here.domain_sizes)[:-1])).astype(np.int64)
         self._num_facts = int(sum(here.domain_sizes))
-        self._operator_names = [operator.name for operator in there.actions]
-        self._actions: defaultdict[str, list[Action]] = defaultdict(list)
+        self.operator_names = [operator.name for operator in there.actions]
+        self._actions: dict[str, Action] = {}
         self._tests: list[list[_Test]] = []
         if not self._same:
             self._match()
@@ -62,28 +61,23 @@ class Correspondence:
 
     def action(self, state: State, operator: int) -> Action | BadAnswer:
         """The action here that an operator of the server stands for."""
-        if not 0 <= operator < len(self._operator_names):
+        if not 0 <= operator < len(self.operator_names):
             return BadAnswer(
                 f"the server answered operator {operator}; its task has the operators 0 to "
-                f"{len(self._operator_names) - 1}",
+                f"{len(self.operator_names) - 1}",
                 "illegal",
             )
         if self._same:
             return self._here.actions[operator]
-        name = self._operator_names[operator]
-        actions = self._actions.get(name, [])
-        if not actions:  # The translator here found it unreachable, or without effect.
+        name = self.operator_names[operator]
+        action = self._actions.get(name)
+        if action is None:  # The translator here found it unreachable, or without effect.
             return BadAnswer(f"the server answered {name}, which is no action of the task here", "illegal")
-        if len(actions) == 1:
-            return actions[0]
-        # The translator splits some actions into several of one name: take the one that works here.
-        applicable = set(self._here.applicable(state))
-        return next((action for action in actions if action in applicable), actions[0])
+        return self._here.meant(state, action)
 
     def _match(self) -> None:
-        for action in self._here.actions:
-            self._actions[action.name].append(action)
-        names = self._operator_names
+        self._actions = {action.name: action for action in self._here.actions}
+        names = self.operator_names
         if names and not any(name in self._actions for name in names):
             raise self._refusal(f"none of its {len(names)} operators is an action here, such as {names[0]}")
         column = _columns(self._here)

@@ -126,7 +126,8 @@ class PolicyServer(Server):
             is_dead = isinstance(self._policy, Guard) and self._policy.dead is not None
             status = code.UNAVAILABLE if is_dead else code.UNKNOWN
             context.abort(code.OUT_OF_RANGE if answer.outcome == "illegal" else status, answer.reason)
-        return answer.index if isinstance(answer, Action) else None
+        # Other programs may look at nothing but the operator's number.
+        return self._task.meant(state, answer).index if isinstance(answer, Action) else None
 
 
 def _make_way(path: str) -> None:

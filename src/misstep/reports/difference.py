@@ -12,8 +12,10 @@ from misstep.events import Judged
 from misstep.explain.rates import Rate
 from misstep.judge import Verdict
 from misstep.record.record import CLEARED, POOL, Record, records_in
+from misstep.reports.failures import nothing_tested
 from misstep.reports.report import Report
 from misstep.statistics import CONFIDENCE, rate_bounds, sign_test, signed_rank_test
+from misstep.status import is_dead
 
 KINDS = ("new", "fixed", "worse", "better", "same", "undecided")
 """What can become of a state from the old test to the new one."""
@@ -54,6 +56,8 @@ class Difference:
     new_rate: Rate
     confidence: float
     is_safety: bool
+    unanswered: tuple[str, ...] = ()
+    """The tests that say nothing, since the policy gave hardly an answer; each in words."""
 
     def count(self, kind: str) -> int:
         """How many states changed so."""
@@ -88,6 +92,7 @@ class Difference:
                 "new": [{"outcome": outcome, "schema": schema} for outcome, schema in self.families_new],
                 "gone": [{"outcome": outcome, "schema": schema} for outcome, schema in self.families_gone],
             },
+            "unanswered": list(self.unanswered),
             "changes": [change.as_json() for change in self.changes if change.kind != "same"],
         }
 
@@ -101,7 +106,9 @@ def difference(pairs: Sequence[tuple[Report, Report]], *, confidence: float = CO
         before, after = _states(old), _states(new)
         is_safety = old.is_safety
         # A test of a model looks at states of unsafe runs only: those it does not come to are no bugs of it.
-        both = before.keys() | after.keys() if is_safety else before.keys() & after.keys()
+        # Where a policy gave hardly an answer, that no unsafe run was found says nothing.
+        is_told = is_safety and not (is_dead(old.finished) or is_dead(new.finished))
+        both = before.keys() | after.keys() if is_told else before.keys() & after.keys()
         order = [*before, *(key for key in after if key not in before)]
         task = "" if new.tally.started is None else new.tally.started.task
         for key in order:
@@ -122,6 +129,11 @@ def difference(pairs: Sequence[tuple[Report, Report]], *, confidence: float = CO
         new_rate=pooled_rate(news, confidence=confidence),
         confidence=confidence,
         is_safety=any(report.is_safety for report in olds),
+        unanswered=tuple(
+            f"{report.record.where}: {nothing_tested(report.finished, report.failures)}"
+            for report in (*olds, *news)
+            if is_dead(report.finished)
+        ),
     )
 
 

@@ -21,7 +21,7 @@ _MEANING = {
     "worse": "the policy pays more than before, or does not get there any more",
     "better": "the policy pays less than before, or gets there now",
     "same": "nothing changed that matters",
-    "undecided": "runs were cut off, so the two cannot be compared",
+    "undecided": "runs were cut off or failed, so the two cannot be compared",
 }
 _MODEL_MEANING = {
     **_MEANING,
@@ -33,7 +33,7 @@ _MODEL_MEANING = {
 def difference_lines(pairs: Sequence[tuple[Report, Report]], found: Difference) -> list[str]:
     """Everything, without the changes one by one."""
     meaning = _MODEL_MEANING if found.is_safety else _MEANING
-    lines = [_states(found)]
+    lines = [*found.unanswered, _states(found)]
     for kind, words in meaning.items():
         count = found.count(kind)
         if count or kind in ("new", "fixed", "worse", "better"):

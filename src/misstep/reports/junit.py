@@ -8,10 +8,12 @@ from xml.etree import ElementTree as Xml
 from misstep.explain.words import counted, does, limit_words
 from misstep.record.store import write_whole
 from misstep.reports.difference import FamilyKey
+from misstep.reports.failures import nothing_tested, undecided_rules
 from misstep.reports.report import Report
 from misstep.reports.rules import Rules, breaks_a_rule
 from misstep.reports.summary import summary_lines
 from misstep.reports.text import USUAL_WIDTH, harmless, shorten
+from misstep.status import is_dead, tested
 
 # What XML 1.0 cannot hold at all, not even written as a number.
 _IMPOSSIBLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -33,10 +35,13 @@ def write_junit(
         _suite(root, report, rules, known)
     if rules is not None:
         suite = Xml.SubElement(root, "testsuite", name="rules")
+        undecided = undecided_rules(reports)
         for name in rules.given:
             case = _case(suite, "misstep.rules", name)
             if name in broken:
                 _mark(case, "failure", broken[name], "")
+            elif undecided is not None:
+                _mark(case, "skipped", undecided, "")
         _count(suite)
     _count(root, inner=True)
     Xml.indent(root)
@@ -52,7 +57,7 @@ def _suite(root: Xml.Element, report: Report, rules: Rules | None, known: Collec
     where = f"misstep.{_clean(task)}"
     if report.error is not None:
         _mark(_case(suite, where, "loading"), "error", report.error, "")
-    elif not found.tested + found.runs:
+    elif not tested(found):
         _mark(_case(suite, where, "testing"), "skipped", "; ".join(map(limit_words, found.limits_hit)), "")
     else:
         _families(suite, where, report, rules, known)
@@ -72,7 +77,11 @@ def _families(
             _mark(case, "failure", f"{counted(len(family.members), 'bug')}: the policy {said}", text)
         else:
             Xml.SubElement(case, "system-out").text = _clean(text)
-    if not report.families:
+    if is_dead(report.finished):
+        why = nothing_tested(report.finished, report.failures) or ""
+        reasons = dict.fromkeys(failure.reason for failure in report.failures)
+        _mark(_case(suite, where, "answers of the policy"), "error", why, "\n".join(reasons))
+    elif not report.families:
         _case(suite, where, "no bugs")
 
 

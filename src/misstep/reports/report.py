@@ -13,13 +13,15 @@ from misstep.explain.rates import Rate
 from misstep.record.pool_file import read_parents
 from misstep.record.record import EVENTS, POOL, Record
 from misstep.record.store import DirectoryStore, MemoryStore
+from misstep.reports.failures import failure_words
 from misstep.reports.ranking import added_gaps, ranked
 from misstep.reports.show import bug_json, show_bug
 from misstep.reports.text import screen_width
 from misstep.statistics import CONFIDENCE, Interval, confidence_below, rate_bounds
+from misstep.status import Status, status_of, unanswered
 from misstep.support.extras import require_extra
 from misstep.support.suggest import some_of
-from misstep.tally import Tally
+from misstep.tally import Failure, Tally
 
 if TYPE_CHECKING:
     import pandas
@@ -66,7 +68,7 @@ class Bug:
 
     @property
     def fault(self) -> Misstep | None:
-        """The first decision that is proven to be wrong; None if no single decision could be found."""
+        """A decision that is proven to be wrong; None if there is no proof. `show` says whether it is the first."""
         return self.judged.fault
 
     def show(self, *, width: int | None = None) -> str:
@@ -144,8 +146,18 @@ class Report:
 
     @property
     def failed(self) -> int:
-        """In how many states the policy failed to answer, for example because it crashed; they count as unknown."""
-        return self.finished.failed
+        """In how many states (of a JANI model: runs) the policy gave no usable answer; they count as unknown."""
+        return unanswered(self.finished)
+
+    @property
+    def failures(self) -> list[Failure]:
+        """These states or runs, each with the reason."""
+        return self.tally.failures
+
+    @property
+    def status(self) -> Status:
+        """What the test comes to; exit codes, JUnit, pytest and pages say the same."""
+        return status_of(self.finished)
 
     @property
     def bug_rate(self) -> Interval:
@@ -172,8 +184,7 @@ class Report:
         found = self.finished
         if not self.is_safety:
             return found.bugs, found.cleared, found.unknown
-        failed = found.extra.get("outcomes", {}).get("failed", 0)
-        return found.unsafe_runs, found.runs - found.unsafe_runs - failed, failed
+        return found.unsafe_runs, found.runs - found.unsafe_runs - self.failed, self.failed
 
     @property
     def families(self) -> tuple[Family, ...]:
@@ -234,10 +245,11 @@ class Report:
         return report_json(self)
 
     def __repr__(self) -> str:
-        counts = self.finished
+        counts, failed = self.finished, failure_words(self.finished, self.failures)
+        runs = f"{counts.runs} runs, {counts.unsafe_runs} unsafe; " if self.is_safety else ""
         return (
-            f"<Report: {counts.tested} states tested, {counts.bugs} bugs, {counts.cleared} cleared, "
-            f"{counts.unknown} unknown>"
+            f"<Report: {runs}{counts.tested} states tested, {counts.bugs} bugs, {counts.cleared} cleared, "
+            f"{counts.unknown} unknown{'' if failed is None else f'; {failed}'}>"
         )
 
     def _rows(self) -> Iterator[dict[str, Any]]:

@@ -4,6 +4,7 @@ from typing import Any
 
 from misstep.explain.rates import share_words
 from misstep.explain.words import count_line, limit_words
+from misstep.reports.failures import first_failures, head_lines
 from misstep.reports.report import Report
 from misstep.reports.summary import random_lines
 
@@ -27,6 +28,8 @@ def safety_json(report: Report) -> dict[str, Any]:
         "possible_faults": extra.get("possible_faults", 0),
         "cleared": found.cleared,
         "unknown": found.unknown,
+        "failed": report.failed,
+        "failures": first_failures(report.failures),
         "families": len(found.families),
         "limits_hit": list(found.limits_hit),
         "out_of_bounds": extra.get("out_of_bounds", 0),
@@ -53,6 +56,7 @@ def safety_lines(report: Report) -> list[str]:
     radius = report.record.config().radius
     within = "" if radius is None else f" with at most {radius} deviations from the policy"
     lines = [
+        *head_lines(report.tally, found),
         f"{found.unsafe_runs} of {found.runs} runs are unsafe; {found.tested} states on them were tested",
         count_line("bugs", found.bugs, f"a safe course exists{within}, the policy can leave it"),
         count_line("faults", found.faults, "decisions after which nobody can avoid unsafe states"),
@@ -107,6 +111,7 @@ _END = {
     "cut-off": "cut off",
     "look-ahead": "ended by the limit on look-ahead",
     "dead-end": "to a state without actions",
-    "stuck": "where the policy gives no applicable action",
+    "stuck": "where the policy gives no action",
+    "failed": "without a usable answer",
     "safe": "seen to be safe for ever",
 }

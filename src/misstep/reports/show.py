@@ -157,7 +157,19 @@ def proof(comparison: Comparison, certificate: dict[str, Any]) -> str:
     else:
         end = _ENDLESS.get(comparison.outcome, "the policy's run does not get there")
         said = f"a plan reaches the goal at cost {enough}; {end}"
-    return f"{said}.{_proof_of_fault(comparison, certificate['fault'])}"
+    return f"{said}.{_proof_of_fault(comparison, certificate['fault'])}{_proof_of_first(comparison, certificate)}"
+
+
+def _proof_of_first(comparison: Comparison, certificate: dict[str, Any]) -> str:
+    """That no earlier decision is wrong, where that is proven: it takes the exact best cost of the state."""
+    step = comparison.step
+    if not step or not comparison.is_single or certificate["fault"] is None:
+        return ""
+    least = (certificate.get("best") or {}).get("lo")
+    whole = (*comparison.policy.actions[:step], *comparison.better.actions[step:])
+    if least != sum(action.cost for action in whole):
+        return ""
+    return f" No decision before it is wrong, since no course costs less than {least}."
 
 
 def _proof_of_fault(comparison: Comparison, fault: dict[str, Any] | None) -> str:

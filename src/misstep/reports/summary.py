@@ -8,8 +8,10 @@ from typing import Any
 from misstep.bound import cost_text
 from misstep.events import Family, Finished, Misstep
 from misstep.explain.words import count_line, counted, does, limit_words
+from misstep.reports.failures import first_failures, head_lines
 from misstep.reports.report import Report
 from misstep.reports.text import table
+from misstep.status import is_dead, unanswered
 
 _LIKELY_NOTICED = 0.01
 """Less is not worth a line."""
@@ -35,6 +37,7 @@ def report_json(report: Report) -> dict[str, Any]:
         "cleared_by_search": found.cleared_by_search,
         "unknown": found.unknown,
         "failed": found.failed,
+        "failures": first_failures(report.failures),
         "families": len(found.families),
         "bug_regions": found.bug_regions,
         "unique_fact_pairs": found.unique_fact_pairs,
@@ -68,7 +71,7 @@ def total_json(reports: Sequence[Report]) -> dict[str, Any]:
         },
         "cleared": sum(one.cleared for one in found),
         "unknown": sum(one.unknown for one in found),
-        "failed": sum(one.failed for one in found),
+        "failed": sum(map(unanswered, found)),
         "not_tested": sum(not one.tested for one in found),
         "errors": sum(report.error is not None for report in reports),
     }
@@ -135,7 +138,7 @@ def _at_fault(report: Report, kind: Kind) -> str:
     if kind.schema is None and (fault is None or not fault.is_single):
         return "no single decision could be proven to be wrong"
     if fault is None or not fault.is_single:
-        return f"the first wrong decision is {kind.schema}"
+        return f"the decision at fault is {kind.schema}"
     better = "" if fault.better is None else f" instead of {fault.better}"
     return f"misstep: {fault.action or 'no action'}{better}"
 
@@ -159,6 +162,7 @@ def summary_lines(report: Report) -> list[str]:
     failed = f" (in {found.failed} the policy failed to answer)" if found.failed else ""
     bug_words = _bug_words(found)
     lines = [
+        *head_lines(report.tally, found),
         f"{counted(found.tested, 'state')} tested, {found.solved} solved by the policy",
         count_line("bugs", found.bugs, bug_words),
         count_line("cleared", found.cleared, f"proven that nothing better exists{by_search}"),
@@ -215,6 +219,8 @@ def _remark(report: Report) -> str:
     limits = report.finished.limits_hit
     if report.error is not None:
         return "error"
+    if is_dead(report.finished):
+        return "no usable answers"
     if report.finished.tested:
         return "; ".join(map(limit_words, limits))
     reasons = dict.fromkeys(limit_words(limit.rpartition(": ")[2]) for limit in limits)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from misstep._core import Budget, JaniGame, SafetyFuzzer
+from misstep.errors import PolicyError
+from misstep.safety.model import SafetyTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,12 @@ def examine(
     fuzzer = SafetyFuzzer(game, "uniform", max_steps=max_steps, seed=seed)
     rng, ends = random.Random(seed), list[str]()
     for _ in range(runs if starts else 0):
-        end, run = fuzzer.run(starts[rng.randrange(len(starts))], budget=budget)
-        ends.append(how_it_ended(game, end, run))
+        try:
+            end, run = fuzzer.run(starts[rng.randrange(len(starts))], budget=budget)
+        except PolicyError:  # a network that training has spoilt
+            ends.append("failed")
+        else:
+            ends.append(how_it_ended(game, end, run))
     return exam_of(ends)
 
 
@@ -74,7 +80,24 @@ def how_it_ended(game: JaniGame, end: str, run: Sequence[int]) -> str:
         return {"max_steps": "cut-off", "max_lookahead": "look-ahead"}.get(end, end)
     if game.is_goal(run[-1]):
         return "goal"
-    moves = game.moves(run[-1])
+    return how_it_stops(game, run[-1]) or "safe"  # safe: all that the policy can reach was seen
+
+
+def how_it_stops(game: JaniGame, s: int) -> str | None:
+    """Why a run ends in a state that is no leaf: there is no action, the policy wants none, or it names one that
+    does not apply, which is no decision. None where it goes on.
+    """
+    moves = game.moves(s)
     if not moves:
         return "dead-end"
-    return "stuck" if moves[0][1] else "safe"  # safe: all that the policy can reach was seen
+    if not moves[0][1]:
+        return None
+    return "stuck" if game.chosen(s) is None else "failed"
+
+
+def no_decision(task: SafetyTask, game: JaniGame, s: int) -> str:
+    """Why there was no decision in a state where a run is `stuck` or has `failed`."""
+    label = game.chosen(s)
+    if label is None:
+        return "the policy gave no action where some apply"
+    return f"the policy chose {task.labels[label]}, which does not apply"

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from misstep._core import SafetyPolicy
+from misstep.answers.answer import shown
 from misstep.answers.asking import Ended, Overdue
 from misstep.budget import Budget
 from misstep.config import Config
@@ -88,7 +89,8 @@ class FunctionService:
             except BaseException as error:  # SystemExit and KeyboardInterrupt are the policy's failures, too.
                 return json.dumps({"error": f"the policy raised {describe_error(error)}"}).encode()
             if label is not None and not isinstance(label, str):
-                return json.dumps({"error": f"the policy answered {label!r:.80}, which is no label"}).encode()
+                said = f"the policy answered {shown(label)}; answer with a label, or None"
+                return json.dumps({"error": said}).encode()
             return json.dumps({"label": label}).encode()
 
         return {}, answer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from misstep._core import Mlp, SafetyPolicy, Scorer, python_policy, score_policy
+from misstep.answers.answer import NO_NUMBER, shown
 from misstep.errors import InputError, MisstepError, PolicyError
 from misstep.formats.linear_layers import Layers, read_layers
 from misstep.formats.nnet import Interface, read_interface, read_nnet
@@ -20,6 +22,7 @@ from misstep.plugins import make_policy_part, option
 from misstep.policies.python import find_object
 from misstep.safety.model import SafetyTask, StateDict
 from misstep.safety.trees import read_trees
+from misstep.support.describe import describe_error
 from misstep.support.extras import require_extra
 from misstep.support.suggest import did_you_mean
 
@@ -155,15 +158,17 @@ def function_policy(function: PolicyFunction, task: SafetyTask) -> SafetyPolicy:
 
     def choose(values: Sequence[Any], applicable: Sequence[int]) -> int | None:
         try:
-            answer = function(task.to_dict(values), tuple(labels[i] for i in applicable))
-        except MisstepError:
+            answer: object = function(task.to_dict(values), tuple(labels[i] for i in applicable))
+        except (MisstepError, KeyboardInterrupt):
             raise
-        except Exception as error:
-            raise PolicyError(f"the policy raised {type(error).__name__}: {error}") from error
+        except BaseException as error:  # SystemExit is the policy's failure, too
+            raise PolicyError(f"the policy raised {describe_error(error)}") from error
         if answer is None:
             return None
+        if not isinstance(answer, str):
+            raise PolicyError(f"the policy answered {shown(answer)}; answer with a label, or None")
         if answer not in numbers:
-            raise PolicyError(f"the policy chose {answer!r}, which is not an action of the model")
+            raise PolicyError(f"the policy chose {answer!r:.80}, which is not an action of the model")
         return numbers[answer]
 
     return python_policy(task.model, choose)
@@ -282,7 +287,10 @@ def scores_policy(
         if len(row) != len(outputs):
             raise PolicyError(f"{interface.file}: {len(row)} outputs, {len(outputs)} expected")
         allowed = [i for i, label in enumerate(outputs) if label in applicable] if filter else []
-        return outputs[max(allowed or range(len(outputs)), key=lambda i: (row[i], -i))]
+        counting = allowed or range(len(outputs))
+        if any(math.isnan(row[i]) for i in counting):
+            raise PolicyError(NO_NUMBER.reason)
+        return outputs[max(counting, key=lambda i: (row[i], -i))]
 
     return python_policy(task.model, choose)
 

@@ -9,7 +9,7 @@ from misstep.budget import Budget
 from misstep.errors import MisstepError
 from misstep.safety.model import StateDict
 from misstep.safety.policy import PolicyFunction
-from misstep.support.describe import cut
+from misstep.support.describe import cut, describe_error
 
 
 @dataclass(slots=True)
@@ -39,8 +39,10 @@ class Remembered:
                 answer = self.function(state, labels)
             except MisstepError:
                 return None
-            except Exception as error:
-                return f"the policy raised {type(error).__name__} when it was asked again: {error}"
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
+                return f"the policy raised {describe_error(error)} when it was asked again"
             self.compared += 1
             if answer != before:
                 return (

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from misstep._core import SafetyPolicy
+from misstep.answers.answer import shown
 from misstep.errors import InputError, MisstepError, PolicyError
 from misstep.plugins import option
 from misstep.remote.address import parse_address
@@ -87,7 +88,12 @@ class Remote:
 
         def ask(state: StateDict, labels: tuple[str, ...], /) -> str | None:
             answer = call(choose, json.dumps({"state": state}).encode())
-            label: str | None = answer.get("label") if isinstance(answer, dict) else None
+            if not isinstance(answer, dict) or "label" not in answer:
+                raise PolicyError(
+                    f'the policy server at {parsed} answered {shown(answer)}; an answer is {{"label": ...}}, null '
+                    "where the policy stops"
+                )
+            label: str | None = answer["label"]
             return label
 
         return function_policy(ask, task)

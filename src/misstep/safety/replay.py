@@ -10,11 +10,13 @@ from misstep.bound import NEVER, Bound
 from misstep.budget import Budget
 from misstep.config import Config
 from misstep.errors import InputError, PolicyError
+from misstep.events import Ran
 from misstep.explain.words import counted
 from misstep.record.record import Record, replay_command
 from misstep.record.replay import row_of
 from misstep.record.shrunk import ShrunkBug
 from misstep.reference.digest import digest
+from misstep.safety.exam import how_it_stops, no_decision
 from misstep.safety.isolated import open_policy
 from misstep.safety.lab import SAFE, ModelRun
 from misstep.safety.model import SafetyTask
@@ -95,7 +97,9 @@ class ModelReplay:
             s = self.game.add(self.task.to_values(certificate["state"]))
             if self._follows(s, steps):
                 return ReplayedModel(name, "bug", ModelRun(len(steps) - 1), NEVER, tuple(steps))
-            found = self._search(s)
+            found, undecided = self._search(s)
+            if not found and undecided is not None:
+                return ReplayedModel(name, "failed", ModelRun(0, "failed"), Bound(), (), reason=undecided)
         except PolicyError as error:
             return ReplayedModel(name, "failed", ModelRun(0, "failed"), Bound(), (), reason=str(error))
         except (InputError, KeyError, TypeError) as error:
@@ -118,21 +122,29 @@ class ModelReplay:
             s = after[0]
         return self.game.is_unsafe(s)
 
-    def _search(self, start: int) -> list[int] | None:
-        """A shortest run of the policy to an unsafe state; empty where there is none, None at the limit."""
+    def _search(self, start: int) -> tuple[list[int] | None, str | None]:
+        """A shortest run of the policy to an unsafe state; empty where there is none, None at the limit.
+
+        Also why the policy gave no usable decision on its way, where that is so: it is not known to be better then.
+        """
         parents: dict[int, int | None] = {start: None}
-        left = deque([start])
+        left, undecided = deque([start]), None
         while left:
             s = left.popleft()
             if self.game.is_unsafe(s):
-                return _path(parents, s)
+                return _path(parents, s), None
             if len(parents) > _MAX_STATES:
-                return None
-            for t in self._move(s)[1]:
+                return None, undecided
+            label, outcomes = self._move(s)
+            if label is None and undecided is None and not self.game.is_goal(s):
+                end = how_it_stops(self.game, s) or ""
+                if Ran(run=0, outcome=end, steps=int(s != start)).is_unanswered:
+                    undecided = no_decision(self.task, self.game, s)
+            for t in outcomes:
                 if t not in parents:
                     parents[t] = s
                     left.append(t)
-        return []
+        return [], undecided
 
     def _move(self, s: int) -> tuple[int | None, list[int]]:
         """What the policy does in a state, and what can happen; nothing where its run ends."""

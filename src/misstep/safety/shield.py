@@ -11,7 +11,7 @@ from typing import Any
 from misstep._core import GoalPlan
 from misstep.budget import Budget
 from misstep.errors import LimitReached
-from misstep.safety.exam import Exam, exam_of
+from misstep.safety.exam import Exam, exam_of, how_it_stops
 from misstep.safety.lab import ModelLab
 from misstep.safety.model import StateDict, draw
 
@@ -228,7 +228,7 @@ def _run(shield: Shield, start: int, max_steps: int, rng: random.Random, *, shie
         own = policy_move(shield.lab, s)
         label = shield.choose(s) if shielded else None if own is None else own[0]
         if label is None:
-            run.end = "stuck" if game.moves(s) else "dead-end"
+            run.end = how_it_stops(game, s) or "stuck"
             return run
         run.steps += 1
         run.interventions += own is None or label != own[0]

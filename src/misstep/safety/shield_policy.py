@@ -20,6 +20,7 @@ from misstep.safety.lab import DeciderPart, ModelLab
 from misstep.safety.model import SafetyTask, StateDict
 from misstep.safety.policy import load_policy, policy_part
 from misstep.safety.shield import Shield
+from misstep.support.whole_files import write_file
 
 FORMAT = 1
 KIND = "safety-shield"
@@ -70,7 +71,7 @@ def write_shield(path: Path, shield: Shield, *, policy: str, decider: str) -> No
         "overruled": rows,
     }
     try:
-        path.write_text(json.dumps(document) + "\n", encoding="utf-8")
+        write_file(path, json.dumps(document) + "\n")
     except OSError as error:
         raise InputError(f"{path}: cannot write there: {error.strerror}; choose another --out") from None
 

@@ -18,7 +18,7 @@ from misstep.plugins import make_part
 from misstep.record.record import MODEL
 from misstep.safety.certificate import make_certificate
 from misstep.safety.evidence import question_digest
-from misstep.safety.exam import how_it_ended
+from misstep.safety.exam import how_it_ended, no_decision
 from misstep.safety.fuzzers import BoundFuzzer, SafetyFuzzerPart
 from misstep.safety.isolated import OpenedPolicy, open_function, open_policy
 from misstep.safety.lab import DeciderOracle, DeciderPart, Fault, ModelCase, ModelLab, ModelRun, ModelState
@@ -66,6 +66,10 @@ class ModelSubject:
     meter: NoClock = field(default_factory=NoClock)
     outcomes: Counter[str] = field(default_factory=Counter)
     """How many runs ended in which way."""
+    _unanswered: int = 0
+    """Of them, those that say nothing of the policy."""
+    _raised: int = 0
+    """Of these, those in which asking it failed."""
     _shield: ShieldReport | None = None
     _cases: int = 0
     _faults: dict[int, Fault] = field(default_factory=dict)
@@ -85,16 +89,18 @@ class ModelSubject:
         starts = lab.task.start_states(lab.game, count=self.start_states, seed=self.seed, budget=lab.budget)
         for number in range(self.runs):
             begin = time.perf_counter()
-            outcome, run = self._run(starts[rng.randrange(len(starts))], tell)
+            outcome, run, why = self._run(starts[rng.randrange(len(starts))], tell)
             clock.fuzz += time.perf_counter() - begin
             if outcome in _LIMITS:  # with more time it would be another run
                 lab.limits_hit.add(outcome)
                 return
+            ran = Ran(run=number, outcome=outcome, steps=len(run) - 1, **why)
             self.outcomes[outcome] += 1
-            tell(Ran(run=number, outcome=outcome, steps=len(run) - 1))
+            self._unanswered += ran.is_unanswered
+            tell(ran)
             if outcome == "unsafe":
                 yield from self._on_run(run)
-            if self.outcomes["failed"] == self.outcomes.total() == _FAILURES:
+            if self._raised == self.outcomes.total() == _FAILURES:
                 lab.limits_hit.add("policy")
                 return
             if self.until_width is not None and self._is_narrow(self.until_width):
@@ -167,6 +173,7 @@ class ModelSubject:
         """How runs ended, what the deciders and the shield did."""
         extra: dict[str, Any] = {
             "outcomes": dict(sorted(self.outcomes.items())),
+            "has_goal": self.lab.task.files.goal is not None,
             "possible_faults": len(self.lab.possible_faults),
             "out_of_bounds": self.lab.game.out_of_bounds,
             "expanded": self.lab.decider.expanded,
@@ -181,22 +188,27 @@ class ModelSubject:
         return {"extra": extra, "bug_rate": tuple(rate), "confidence": self.confidence}
 
     def _counts(self) -> tuple[int, int, int]:
-        """Unsafe runs, other runs, and runs in which the policy failed to answer."""
-        unsafe, failed = self.outcomes["unsafe"], self.outcomes["failed"]
+        """Unsafe runs, other runs, and runs in which the policy gave no usable answer."""
+        unsafe, failed = self.outcomes["unsafe"], self._unanswered
         return unsafe, self.outcomes.total() - unsafe - failed, failed
 
     def _is_narrow(self, width: float) -> bool:
         return running_bounds(*self._counts(), confidence=self.confidence).width <= width
 
-    def _run(self, start: int, tell: Tell) -> tuple[str, list[int]]:
-        """A run, with its outcome in words that do not depend on the fuzzer."""
+    def _run(self, start: int, tell: Tell) -> tuple[str, list[int], dict[str, Any]]:
+        """A run, its outcome in words that do not depend on the fuzzer, and why and where there was no decision."""
         try:
             end, run = self.fuzzer.run(start, budget=self.lab.budget)
         except PolicyError as error:
-            if not self.outcomes["failed"]:
+            if not self._raised:
                 tell(Warned(text=str(error)))
-            return "failed", [start]
-        return how_it_ended(self.lab.game, end, run), run
+            self._raised += 1
+            return "failed", [start], {"reason": str(error)}
+        task, game, s = self.lab.task, self.lab.game, run[-1]
+        outcome = how_it_ended(game, end, run)
+        if outcome not in ("failed", "stuck"):
+            return outcome, run, {}
+        return outcome, run, {"reason": no_decision(task, game, s), "state": task.state(game, s)}
 
     def _on_run(self, run: list[int]) -> Iterator[ModelCase]:
         book = self.lab.book

@@ -10,10 +10,10 @@ from misstep.record.bound_files import changed_policy
 from misstep.record.record import CONFIG, EVENTS, EVIDENCE, MODEL, Record
 from misstep.record.verified import Verified, certificates, other_start, unfinished
 from misstep.reference.checked import Checked, Refused
+from misstep.reference.digest import digest
 from misstep.reference.evidence import Evidence
 from misstep.reference.log import checked_log
 from misstep.reference.safety import check
-from misstep.safety.evidence import question_digest
 
 DECISION = "decision.json"
 """The certificate of a decision that `misstep safety decide` wrote."""
@@ -36,7 +36,7 @@ def verify_model_record(record: Record, *, jobs: int = 1) -> Verified:
     if evidence is None:
         found.problems.append(reason)
     else:
-        if question_digest(evidence.question) != environment.get("question_sha256"):
+        if digest(evidence.question) != environment.get("question_sha256"):
             found.problems.append("the evidence answers another question than the one that was asked")
         found.problems += [evidence.damage] if evidence.damage else []
         found.problems += _of_the_options(evidence.question, record)

@@ -1,6 +1,7 @@
 """Runs other people's programs: bounded, without leftovers, with their output kept for the error message."""
 
 import contextlib
+import errno
 import os
 import secrets
 import select
@@ -18,7 +19,7 @@ from types import TracebackType
 from typing import Self
 
 from misstep._core import Budget
-from misstep.errors import InputError
+from misstep.errors import InputError, ScratchError
 
 # Between two looks at a budget.
 _LOOK_SECONDS = 0.05
@@ -91,11 +92,19 @@ def temporary_folder() -> Path:
     return Path.cwd()
 
 
+def unusable(folder: Path, error: OSError) -> ScratchError:
+    """What to say where the place of temporary files does not take them."""
+    return ScratchError(
+        f"{folder}: temporary files cannot be written there: {error.strerror}; make room there, or set TMPDIR to "
+        "another directory"
+    )
+
+
 class Scratch:
     """A directory for one program, which belongs to the launcher: however this process ends, both are gone then.
 
-    Write the program's files to `folder`, `run` it, read what it left, all inside a `with` block. OSError where
-    no directory can be made.
+    `write` the program's files, `run` it, read what it left in `folder`, all inside a `with` block. ScratchError
+    where no directory can be made, or where it is full.
     """
 
     def __init__(self) -> None:
@@ -122,7 +131,7 @@ class Scratch:
             told = os.read(self._status, 16)
             if told != b"ready":
                 problem = int(told or b"5")
-                raise OSError(problem, os.strerror(problem), str(self.folder))
+                raise unusable(self.folder.parent, OSError(problem, os.strerror(problem)))
         except BaseException:
             self._close()
             raise
@@ -132,6 +141,15 @@ class Scratch:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._close()
+
+    def write(self, name: str, text: str) -> Path:
+        """Writes a file for the program."""
+        path = self.folder / name
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise unusable(self.folder.parent, error) from None
+        return path
 
     def run(self, command: Sequence[str], *, budget: Budget | None = None) -> Finished:
         """Runs a command in the directory, once; on time-out, stop or interrupt all of its processes die.
@@ -158,7 +176,14 @@ class Scratch:
                 [self._status], [], [], _LAUNCHER_SECONDS
             )  # what is read now does not change any more
         code = -signal.SIGKILL if reader.exit_code is None else reader.exit_code
+        if code != 0 and limit is None and self._is_full():
+            raise unusable(self.folder.parent, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
         return Finished(code, reader.text, limit)
+
+    def _is_full(self) -> bool:
+        """Whether nothing more can be written: then that is why a program failed. Some file systems count nothing."""
+        about = os.statvfs(self.folder)
+        return (about.f_blocks > 0 and about.f_bavail == 0) or (about.f_files > 0 and about.f_favail == 0)
 
     def _close(self) -> None:
         """The launcher ends what it started and removes the directory when nobody holds its input any more."""

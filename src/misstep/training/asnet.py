@@ -14,6 +14,7 @@ from misstep.budget import Watch
 from misstep.errors import InputError, LimitReached
 from misstep.formats.asnet_model import AsnetModel, Floats, Module
 from misstep.formats.asnet_policy import write_asnet
+from misstep.support.whole_files import write_file
 from misstep.task import Task
 from misstep.training.asnet_checkpoint import Checkpoint
 from misstep.training.asnet_config import AsnetConfig
@@ -277,10 +278,8 @@ class TrainingSession:
         return has_ended and most == len(self.data.judging)
 
     def _write_model(self, path: Path, parameters: Floats) -> None:
-        new = path.with_name(f".{path.name}.new")
         try:
-            self.write(new, parameters)
-            new.replace(path)
+            self.write(path, parameters)
         except OSError as error:
             raise InputError(
                 f"{path}: the model cannot be written: {error.strerror}; make room and give the same "
@@ -332,10 +331,8 @@ class TrainingSession:
         best = self.runs[-number]
         name = f"{best.name}-best.{self.ending}"
         final = self.out / f"final.{self.ending}"
-        new = self.out / f".final.{self.ending}.new"
         try:
-            new.write_bytes((self.out / "models" / name).read_bytes())
-            new.replace(final)
+            write_file(final, (self.out / "models" / name).read_bytes())
         except OSError as error:
             raise InputError(
                 f"{final}: cannot be written: {error.strerror}; make room and try again"

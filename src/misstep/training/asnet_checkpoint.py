@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import numpy as np
-
 from misstep.errors import InputError
 from misstep.formats.asnet_model import Floats
 from misstep.formats.safetensors import read_safetensors, write_safetensors
@@ -56,7 +54,7 @@ class Checkpoint:
                 file.flush()
                 os.fsync(file.fileno())
             self._written = len(data.entries)
-            replace_safely(self._state, arrays, {"format": _FORMAT, "state": json.dumps(whole)})
+            write_safetensors(self._state, arrays, metadata={"format": _FORMAT, "state": json.dumps(whole)})
         except OSError as error:
             raise InputError(
                 f"{self.folder}: the state of training cannot be written: {error.strerror}; make room and "
@@ -137,16 +135,3 @@ def _restore(run: TrainingRun, about: _RunState, number: int, arrays: Mapping[st
         raise ValueError(f"the weights of `{run.name}` have another size")
     run.state = TrainerState(parameters, means, squares, about.steps, int(about.random_state))
     run.recent = recent
-
-
-def replace_safely(
-    path: Path,
-    arrays: "dict[str, np.ndarray[tuple[int, ...], np.dtype[np.float32]]]",
-    metadata: dict[str, str],
-) -> None:
-    """Writes a safetensors file beside the old one, then puts it in its place."""
-    new = path.with_name(f".{path.name}.new")
-    write_safetensors(new, arrays, metadata=metadata)
-    with new.open("rb") as file:
-        os.fsync(file.fileno())
-    new.replace(path)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from misstep import _core
 from misstep.formats.asnet_model import Floats
 from misstep.training.asnet_data import AnyData
 from misstep.training.run_config import RunConfig
+from misstep.training.score import order_at_zero
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -18,6 +19,9 @@ class Score:
 
     solved: int
     minus_steps: int
+    at_zero: tuple[float, ...] = ()
+    """Where nothing is solved: how such models are ranked, see `order_at_zero`. Empty in the states of trainings that
+    older versions of misstep left, so that any later model is better."""
 
     @staticmethod
     def of(runs: Sequence[_core.Run]) -> "Score":
@@ -68,6 +72,7 @@ class TrainingRun:
     """Parameters after the last epochs, which are averaged."""
     best: Score | None = None
     best_epoch: int = 0
+    """The last one that brought a better result in the tasks that models are judged by; a smaller loss is none."""
     best_success_rate: float = 0.0
     solved_epochs: int = 0
     """Epochs in a row in which every training task was solved."""
@@ -101,6 +106,8 @@ class TrainingRun:
         score, solved = Score.of(judged), Score.of(training)
         new_states = visit_runs(data, training, turn=turn)
         self.epoch += 1  # From here on nothing can end the epoch early.
+        if score.solved == 0:
+            score = replace(score, at_zero=order_at_zero(solved.solved, loss, self.epoch))
         rate = solved.solved / data.num_training
         self._remember(score, rate, config, perfect=score.solved == len(data.judging))
         return EpochResult(loss, rate, score, model, new_states)
@@ -120,8 +127,10 @@ class TrainingRun:
     def _remember(self, score: Score, success_rate: float, config: RunConfig, *, perfect: bool) -> None:
         self.solved_epochs = self.solved_epochs + 1 if success_rate >= 0.999 else 0
         self.perfect_epochs = self.perfect_epochs + 1 if perfect else 0
+        if self.best is None or replace(score, at_zero=()) > replace(self.best, at_zero=()):
+            self.best_epoch = self.epoch
         if self.best is None or score > self.best:
-            self.best, self.best_epoch, self.best_success_rate = score, self.epoch, success_rate
+            self.best, self.best_success_rate = score, success_rate
         self.alive = not (
             self.epoch >= config.epochs
             or self.is_perfect(config)

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from misstep import _core
 from misstep.task import Task
-from misstep.training.labels import Labeller, Sample
+from misstep.training.labels import Labeller, Sample, only_good
 from misstep.training.teacher_cache import TeacherCache
 from misstep.training.teachers import replayed
 
@@ -61,5 +61,4 @@ class BugLabels:
             if found or action is None:
                 return found
         assert action is not None
-        others = [(each.index, float("inf")) for each in self.task.applicable(state) if each != action]
-        return [Sample(state, [(action.index, 0.0), *others])]
+        return [only_good(self.task, state, action)]

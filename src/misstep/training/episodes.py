@@ -109,11 +109,14 @@ class Episodes:
         self._enter(start)
 
     def step(self, index: int) -> tuple[float, bool]:
-        """Takes the action with this index; the reward, and whether the episode is over."""
+        """Takes the action with this index; the reward, and whether the episode is over.
+
+        Where the translator split an action into several of its name, it is the one that applies.
+        """
         self.steps += 1
-        if not self.mask[index]:
+        action = self.task.meant(self.state, self.task.actions[index])
+        if not self.mask[action.index]:
             return self.rewards.inapplicable, False
-        action = self.task.actions[index]
         self._enter(self.task.apply(self.state, action))
         self.cost += action.cost
         if self.is_goal:

@@ -80,6 +80,8 @@ class ValidationTask:
     task: Task
     pool_file: Path
     states: tuple[State, ...]
+    parents: tuple[int | None, ...]
+    """By state the number of the one that its walk started in."""
     plans: Mapping[State, tuple[Action, ...]]
 
 
@@ -136,7 +138,8 @@ class Examiner:
                 for entry, names in zip(entries, plans, strict=True)
                 if names is not None
             }
-        made = ValidationTask(name, task, pool_file, tuple(entry.state for entry in entries), known)
+        states, parents = tuple(entry.state for entry in entries), tuple(entry.parent for entry in entries)
+        made = ValidationTask(name, task, pool_file, states, parents, known)
         self.tasks.append(made)
         return made
 
@@ -185,6 +188,7 @@ class Examiner:
             max_steps=self.config.max_steps,
             recheck=False,
             faults=False,
+            extend=False,
             seconds=None if budget is None else budget.seconds_left,
         )
         task = validation.task
@@ -207,7 +211,24 @@ class Examiner:
             initial,
             tuple(event.cost.hi if event.outcome == "solved" else None for event in judged),
             tuple(event.verdict is Verdict.BUG for event in judged),
+            tuple(event.verdict is Verdict.CLEARED for event in judged),
         )
+
+    def pool_solved(
+        self, policy: str, at: int, *, part: PolicyPart | None = None, budget: Budget | None = None
+    ) -> int | None:
+        """From how many pool states of a task the policy reaches the goal; None where the time was up before.
+
+        Nothing is searched for, so this costs far less than an exam.
+        """
+        validation = self.tasks[at]
+        config = Config(policy=policy, max_steps=self.config.max_steps, recheck=False)
+        bench = set_up(config, Budget(), task=validation.task, policy=part)
+        starts = validation.task.batch(validation.states)
+        runs = bench.graph.run(starts, max_steps=self.config.max_steps, budget=budget or Budget())
+        if len(runs) < len(validation.states):
+            return None
+        return sum(run.outcome == "solved" for run in runs)
 
 
 def _check_time(budget: Budget) -> None:

@@ -5,7 +5,6 @@ import argparse
 import json
 import random
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib.resources import as_file, files
@@ -19,6 +18,7 @@ from misstep._core import Budget, search
 from misstep.errors import InputError
 from misstep.pddl import read_domain
 from misstep.policies.linear import FEATURES, FORMAT, ActionFeatures, schema_of, weighted
+from misstep.support.whole_files import write_file
 from misstep.task import Task, load
 from misstep.training.courier import CourierSizes, courier_problem
 
@@ -99,11 +99,8 @@ def courier_tasks(count: int, sizes: CourierSizes, *, seed: int, unit_cost: bool
     rng = random.Random(seed)
     with as_file(files("misstep") / "bundled" / "courier") as folder:
         domain = read_domain(folder / "domain.pddl")
-    with tempfile.TemporaryDirectory() as folder_name:
-        file = Path(folder_name) / "problem.pddl"
-        for number in range(count):
-            file.write_text(courier_problem(rng, sizes, name=f"courier-{number}"), encoding="utf-8")
-            yield load(domain, file, unit_cost=unit_cost)
+    for number in range(count):
+        yield load(domain, courier_problem(rng, sizes, name=f"courier-{number}"), unit_cost=unit_cost)
 
 
 def to_text(trained: Trained, about: dict[str, Any]) -> str:
@@ -146,7 +143,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
     if given.out is None:
         sys.stdout.write(text)
     else:
-        given.out.write_text(text, encoding="utf-8")
+        write_file(given.out, text)
     return 0
 
 

@@ -22,6 +22,13 @@ class Sample:
     regrets: Regrets
 
 
+def only_good(task: Task, state: _core.State, action: _core.Action) -> Sample:
+    """A sample in which nothing but this action is good; its splits of the same name are this action, too."""
+    others = [each for each in task.applicable(state) if each != action]
+    regrets = [(each.index, 0.0 if each.name == action.name else float("inf")) for each in others]
+    return Sample(state, [(action.index, 0.0), *sorted(regrets, key=lambda entry: entry[1])])
+
+
 @dataclass
 class Labeller:
     """Asks teachers about states of one task, replays their plans, and remembers the answers.
@@ -47,8 +54,7 @@ class Labeller:
         plan, _ = self._best(state)
         samples = []
         for action in plan or []:
-            others = [(each.index, float("inf")) for each in self.task.applicable(state) if each != action]
-            samples.append(Sample(state, [(action.index, 0.0), *others]))
+            samples.append(only_good(self.task, state, action))
             state = self.task.apply(state, action)
         return samples
 

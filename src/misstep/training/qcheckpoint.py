@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import os
 import tokenize
 import zipfile
 import zlib
@@ -20,6 +21,7 @@ from misstep.errors import InputError, LimitReached
 from misstep.formats.linear_layers import Layers
 from misstep.safety.exam import Exam
 from misstep.safety.model import SafetyTask
+from misstep.support.whole_files import whole_file, write_file
 from misstep.training.qlearning import QSettings, QTraining, save
 from misstep.training.repair import RepairSettings
 
@@ -113,7 +115,7 @@ def train_to(
                 break
             file.unlink(missing_ok=True)  # first: it belongs to no seed that is done
             told = {**identity(settings, task), "exams": [asdict(exam) for exam in exams]}
-            done.write_text(json.dumps(told) + "\n", encoding="utf-8")
+            write_file(done, json.dumps(told) + "\n")
         else:
             done.unlink(missing_ok=True)
     except OSError as error:
@@ -220,10 +222,8 @@ def load_checkpoint(file: Path, training: QTraining, task: SafetyTask) -> None:
 def write_state(file: Path, about: Mapping[str, Any], arrays: Sequence[NDArray[Any]]) -> None:
     """Writes plain data and arrays, complete or not at all."""
     named = {f"{number:03d}": array for number, array in enumerate(arrays)}
-    draft = file.with_name(f".{file.name}.part")
-    with draft.open("wb") as stream:
+    with whole_file(file) as descriptor, os.fdopen(os.dup(descriptor), "wb") as stream:
         np.savez(stream, **{_ABOUT: np.frombuffer(json.dumps(about).encode(), np.uint8)}, **named)  # type: ignore[arg-type]
-    draft.replace(file)
 
 
 def read_state(file: Path, wanted: Mapping[str, Any]) -> tuple[dict[str, Any], list[NDArray[Any]]]:

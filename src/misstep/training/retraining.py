@@ -8,13 +8,13 @@ from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from misstep._core import Budget
 from misstep.budget import Watch
-from misstep.config import Config
+from misstep.config import DEFAULT_ORACLE, Config
 from misstep.errors import InputError, LimitReached
 from misstep.formats.asnet_model import AsnetModel, Floats
 from misstep.formats.asnet_policy import read_asnet, write_asnet
@@ -105,7 +105,15 @@ class RetrainResult:
     final: Path
     rounds: int
     change: Change | None
-    """None where a limit was reached before it was measured."""
+    """From the policy that came in to the best one that was learned; None where a limit was reached before."""
+    original: Path
+    """The policy that came in."""
+    learned: Path
+    """The best one that was learned, whether it is given or not."""
+    kept: Literal["learned", "input"]
+    """Which of the two `final` is."""
+    why_input: tuple[str, ...]
+    """What speaks against the learned policy; where it is given all the same, that was asked for."""
     of_tasks: str
     """`held-out tasks`, or `other states of the same tasks` where no tasks were held out."""
     seconds: float
@@ -114,8 +122,14 @@ class RetrainResult:
     def as_json(self) -> dict[str, Any]:
         """One plain object."""
         told = {"final": str(self.final), "rounds": self.rounds, "measured_on": self.of_tasks}
+        given = {
+            "original": str(self.original),
+            "learned": str(self.learned),
+            "kept": self.kept,
+            "why_input": list(self.why_input),
+        }
         measured = {"before": None, "after": None} if self.change is None else self.change.as_json()
-        return {**told, **measured, "seconds": self.seconds, "limit": self.limit}
+        return {**told, **given, **measured, "seconds": self.seconds, "limit": self.limit}
 
 
 def retrain(
@@ -127,15 +141,18 @@ def retrain(
     *,
     out: Path,
     max_seconds: float | None = None,
+    even_if_worse: bool = False,
     watch: Watch = nullcontext,
     progress: Callable[[Round], None] = lambda _: None,
 ) -> RetrainResult:
     """Lowers the bug rate of an ASNet, or goes on where a session in `out` was killed.
 
     Bugs of `training` are learned. What a round gave is judged on pool states of `validation` (where there are
-    none, on other states of `training`), and the result is measured on `held_out` (else likewise). Of
-    `max_seconds` a third is kept for that; LimitReached where not even the policy itself was judged in the time.
-    `watch` is around all work, and may end it as the time does.
+    none, on other states of `training`), and the result is measured on `held_out` (else likewise), with the
+    oracles of a usual test. Where it solves less there than the policy that came in, or more of the same states
+    are proven to be bugs, or a limit ended the measurement, that policy is the result, unless `even_if_worse`. Of
+    `max_seconds` a third is kept for measuring; LimitReached where not even the policy itself was judged in the
+    time. `watch` is around all work, and may end it as the time does.
     """
     if not training:
         raise InputError("retraining needs at least one task to find bugs in")
@@ -157,10 +174,23 @@ def retrain(
     finally:
         answers.close()
         store.close()
+    reasons = _why_input(loop, compared, limit)
+    kept: Literal["learned", "input"] = "input" if reasons and not even_if_worse else "learned"
     final = out / "final.asnet"
-    _write(final, read_asnet(loop.best_path))
+    _write(final, read_asnet(loop.original if kept == "input" else loop.best_path))
     where = "held-out tasks" if held_out else "other states of the same tasks"
-    return RetrainResult(final, loop.round, compared, where, loop.seconds, limit)
+    return RetrainResult(
+        final, loop.round, compared, loop.original, loop.best_path, kept, reasons, where, loop.seconds, limit
+    )
+
+
+def _why_input(loop: "_Loop", compared: Change | None, limit: str | None) -> tuple[str, ...]:
+    """What speaks against giving the learned policy instead of the one that came in."""
+    if loop.best_path == loop.original:
+        return ("no round gave a better policy",)
+    if compared is None:
+        return (f"the limit on {limit} was hit before the two were compared",)
+    return compared.worse
 
 
 class _Loop:
@@ -237,8 +267,12 @@ class _Loop:
                 f"{self.out}: holds a retraining with another policy, tasks or options; choose another --out"
             )
 
-    def _examiner(self, name: str, tasks: Sequence[Task], *, seed: int) -> Examiner:
-        exam = ExamConfig(pool=self.config.pool, seed=seed, teacher="astar+greedy", expansions=1000)
+    def _examiner(
+        self, name: str, tasks: Sequence[Task], *, seed: int, oracle: tuple[str, ...] = ()
+    ) -> Examiner:
+        exam = ExamConfig(
+            pool=self.config.pool, seed=seed, teacher="astar+greedy", expansions=1000, oracle=oracle
+        )
         examiner = Examiner(exam, self.out / name)
         for number, task in enumerate(tasks):
             examiner.add(task, name=f"task-{number}", budget=self.budget)
@@ -383,24 +417,37 @@ class _Loop:
         return mean
 
     def _exams(self, examiner: Examiner, path: Path) -> list[Exam]:
-        exams = []
-        for number in range(len(examiner.tasks)):
-            exam = examiner.exam(f"asnet:{path}", number, whole=True, budget=self.budget)
-            if exam is None:
-                raise LimitReached(
-                    "the time was up while a policy was examined; allow more --seconds", "seconds"
-                )
-            exams.append(exam)
-        return exams
+        return [self._exam(examiner, path, number, self.budget) for number in range(len(examiner.tasks))]
+
+    def _exam(self, examiner: Examiner, path: Path, number: int, budget: Budget) -> Exam:
+        exam = examiner.exam(f"asnet:{path}", number, whole=True, budget=budget)
+        if exam is None:
+            raise LimitReached("the time was up while a policy was examined; allow more --seconds", "seconds")
+        return exam
 
     def measure(self, tasks: Sequence[Task]) -> Change:
         """The first model against the best one, on states that no round has seen."""
         self.budget = self._budget(1.0)
-        examiner = self._examiner("held-out", tasks, seed=self.config.seed + _HELD_OUT_SEED)
-        trained = self.taught | {facts for _, facts in self.seen}
-        keep = [[frozenset(state.facts) not in trained for state in each.states] for each in examiner.tasks]
-        before, after = self._exams(examiner, self.original), self._exams(examiner, self.best_path)
-        return change(before, after, keep=keep)
+        seed = self.config.seed + _HELD_OUT_SEED
+        examiner = self._examiner("held-out", tasks, seed=seed, oracle=(DEFAULT_ORACLE,))
+        known = self.taught | {facts for _, facts in self.seen}
+        known |= {  # states by which the model was chosen, where the tasks are the same
+            frozenset(state.facts)
+            for each in self.examiner.tasks
+            if any(each.task is task for task in tasks)
+            for state in each.states
+        }
+        keep = [[frozenset(state.facts) not in known for state in each.states] for each in examiner.tasks]
+        exams: dict[Path, list[Exam]] = {self.original: [], self.best_path: []}
+        left = len(tasks) * len(exams)
+        for number in range(len(tasks)):
+            for path, done in exams.items():
+                seconds = self.budget.seconds_left
+                share = Budget(seconds=None if seconds is None else seconds / left)
+                done.append(self._exam(examiner, path, number, share))
+                left -= 1
+        parents = [each.parents for each in examiner.tasks]
+        return change(exams[self.original], exams[self.best_path], keep=keep, parents=parents)
 
     def _restore(self) -> None:
         lines = self.store.lines(ROUNDS)
@@ -428,10 +475,8 @@ def _parameters(data: TrainingData, path: Path) -> Floats:
 
 
 def _write(path: Path, model: AsnetModel) -> None:
-    draft = path.with_name(f".{path.name}.new")
     try:
-        write_asnet(draft, model)
-        draft.replace(path)
+        write_asnet(path, model)
     except OSError as error:
         raise InputError(
             f"{path}: the model cannot be written: {error.strerror}; make room and give the same command "

@@ -1,5 +1,6 @@
 """The score by which policies are compared on validation tasks (Eisenhut et al. 2025), and how sure it is."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -23,6 +24,11 @@ class Exam:
     """The same by pool state. Empty where the initial state is not solved: the pool is not looked at then."""
     bugs: tuple[bool, ...] = ()
     """By pool state: whether the oracle proved it to be a bug."""
+    cleared: tuple[bool, ...] = ()
+    """By pool state: whether it is proven to be no bug. Empty in the answers of older versions of misstep."""
+    pool_solved: int | None = None
+    """From how many pool states the goal is reached although the initial state is not solved; None where that was
+    not looked at. It tells models apart none of which solves a task; see `order_at_zero`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +75,16 @@ def tabulate(exams: Sequence[Sequence[Exam]], pools: Sequence[int]) -> Counts:
             )
             table[row, at] = (1, len(exam.costs), solved, clean)
     return table
+
+
+def order_at_zero(states_solved: float, loss: float | None, epoch: int | None) -> tuple[float, float, float]:
+    """How models are ranked that solve no validation task, all of which have the score 0; greater is better.
+
+    First how many other states they solve (pool states; while training, the initial states of the training tasks),
+    then the smaller loss, then the later epoch. A loss that is unknown or no number counts as infinite.
+    """
+    known = loss if loss is not None and not math.isnan(loss) else math.inf
+    return (states_solved, -known, -1 if epoch is None else epoch)
 
 
 def grades(table: Counts) -> list[Grade]:

@@ -1,9 +1,10 @@
 """Policy selection: ranks the checkpoints of a training by testing them on validation tasks."""
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -14,7 +15,18 @@ from misstep.errors import InputError, LimitReached, MisstepError
 from misstep.record.store import DirectoryStore
 from misstep.support.plain import read_fields, reading
 from misstep.training.examiner import Examiner, digest_of
-from misstep.training.score import Comparison, Counts, Exam, Grade, chances, compare, grades, scores, tabulate
+from misstep.training.score import (
+    Comparison,
+    Counts,
+    Exam,
+    Grade,
+    chances,
+    compare,
+    grades,
+    order_at_zero,
+    scores,
+    tabulate,
+)
 
 Criterion: TypeAlias = Literal["pi-test", "solved", "loss", "early"]
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
@@ -30,6 +42,7 @@ KINDS = {
 }
 """What a file's ending says about the kind of policy."""
 ANSWERS = "answers.jsonl"
+_EXAM_FIELDS = [each.name for each in fields(Exam)]
 # So many epochs in a row with all training tasks solved end the published training.
 _EARLY_EPOCHS = 20
 
@@ -45,6 +58,12 @@ class Candidate:
     success_rate: float | None = None
     run: str | None = None
     epoch: int | None = None
+    """0 says that it was not trained at all."""
+
+    @property
+    def is_untrained(self) -> bool:
+        """Whether it is a random beginning, as the log of its training says."""
+        return self.epoch == 0
 
     @property
     def file(self) -> str:
@@ -63,6 +82,9 @@ class Ranked:
     """Summed over what it solves; for ties only."""
     chance: float
     """How often it is first when the validation tasks are drawn anew."""
+    pool_solved: int | None = None
+    """Of a policy that solves no validation task: from how many pool states it reaches the goal; None where that
+    decides nothing and was not looked at."""
 
     def as_json(self) -> dict[str, Any]:
         """As INTERFACE.md says, and a little more."""
@@ -71,6 +93,7 @@ class Ranked:
             "score": self.score,
             **asdict(self.grade),
             "chance": self.chance,
+            "pool_solved": self.pool_solved,
         }
 
 
@@ -157,29 +180,42 @@ def _training_log(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 class AnswerBook:
-    """What was found out about checkpoints, by content and task: a killed selection loses one exam at most."""
+    """What was found out about checkpoints, by content and task: a killed selection loses one exam at most.
+
+    Answers for several sets of tasks and options stand side by side in a folder, each in a file of its own.
+    """
 
     def __init__(self, folder: Path, *, about: dict[str, Any]) -> None:
         self._store = DirectoryStore(folder)
         self.known: dict[tuple[str, int], Exam] = {}
-        lines = self._store.lines(ANSWERS)
-        self._store.cut(ANSWERS, len(lines))
+        self.file = self._file_about(about)
+        lines = self._store.lines(self.file)
+        self._store.cut(self.file, len(lines))
         if not lines:
-            self._store.append(ANSWERS, {"about": about})
-        elif lines[0].get("about") != json.loads(json.dumps(about)):
-            raise InputError(
-                f"{folder}: holds answers for other validation tasks or options; choose another --out"
-            )
+            self._store.append(self.file, {"about": about})
         for number, line in enumerate(lines[1:], start=2):
-            with reading(f"{folder / ANSWERS}:{number}"):
-                told = {key: line[key] for key in ("task", "initial", "costs", "bugs")}
+            with reading(f"{folder / self.file}:{number}"):
+                told = {key: line[key] for key in _EXAM_FIELDS if key in line}
                 self.known[line["digest"], line["number"]] = read_fields(Exam, told)
+
+    def _file_about(self, about: dict[str, Any]) -> str:
+        """The usual file, or one for these tasks and options where the usual one has answers for others."""
+        text = json.dumps(about, sort_keys=True)
+        own = f"answers-{hashlib.sha256(text.encode()).hexdigest()[:16]}.jsonl"
+        for file in (ANSWERS, own):
+            lines = self._store.lines(file)
+            with reading(f"{Path(self._store.where) / file}:1"):
+                if not lines or lines[0]["about"] == json.loads(text):
+                    return file
+        raise InputError(
+            f"{Path(self._store.where) / own}: is about other tasks or options than its name says; delete it"
+        )
 
     def put(self, candidate: Candidate, number: int, exam: Exam) -> None:
         """Keeps an exam."""
         self.known[candidate.digest, number] = exam
         line = {"policy": candidate.file, "digest": candidate.digest, "number": number, **asdict(exam)}
-        self._store.append(ANSWERS, line)
+        self._store.append(self.file, line)
 
     def close(self) -> None:
         """Ends the use of the files."""
@@ -234,15 +270,50 @@ def select(
             raise InputError(f"none of the policies can be used; {next(iter(failed.values()))}")
         raise LimitReached(f"no policy was examined within the limit on {limit}; allow more", limit)
     chosen = sorted(done)
+    tried, found = [candidates[at] for at in chosen], [done[at] for at in chosen]
+    try:
+        if limit is None and all(candidates[at].is_untrained or solves_nothing(done[at]) for at in done):
+            with watch():
+                look_at_pools(tried, found, examiner, book, budget)
+    except LimitReached as reached:
+        limit = reached.limit
     return rank(
-        [candidates[at] for at in chosen],
-        [done[at] for at in chosen],
+        tried,
+        found,
         examiner.pools,
         failed=failed,
         left=len(candidates) - len(done) - len(failed),
         limit=limit,
         seed=seed,
     )
+
+
+def solves_nothing(exams: Iterable[Exam]) -> bool:
+    """Whether a policy solves none of the validation tasks, so that its score is 0."""
+    return all(exam.initial is None for exam in exams)
+
+
+def look_at_pools(
+    candidates: Sequence[Candidate],
+    exams: Sequence[list[Exam]],
+    examiner: Examiner,
+    book: AnswerBook,
+    budget: Budget | None = None,
+) -> None:
+    """Enters into the exams of trained policies that solve no task how many pool states they solve.
+
+    That ranks them, since all have the score 0. LimitReached where the time is up before all of it is known.
+    """
+    for candidate, of_one in zip(candidates, exams, strict=True):
+        if candidate.is_untrained or not solves_nothing(of_one):
+            continue
+        for number, exam in enumerate(of_one):
+            if exam.pool_solved is None:
+                solved = examiner.pool_solved(candidate.policy, number, budget=budget)
+                if solved is None:
+                    raise LimitReached("the time was up while a policy was examined", "seconds")
+                of_one[number] = replace(exam, pool_solved=solved)
+                book.put(candidate, number, of_one[number])
 
 
 def _examine(
@@ -284,16 +355,19 @@ def rank(
 ) -> Selection:
     """The ranking by score; ties go to cheaper runs, then to the earlier checkpoint.
 
-    `samples` draws of the tasks say how sure it is; none are drawn where it is 0, and all chances are 0 then.
+    Those that solve no task follow in the order of `order_at_zero`; those that were not trained come last,
+    whatever they solve. `samples` draws of the tasks say how sure it is; none are drawn where it is 0, and all
+    chances are 0 then.
     """
     table = tabulate(exams, pools)
     points = scores(table.sum(axis=1))
     sums, odds = grades(table), chances(table, seed=seed, samples=samples)
+    solved = _pool_solved(candidates, exams)
     ranked = [
-        Ranked(candidate, float(points[at]), sums[at], _total_cost(exams[at]), float(odds[at]))
+        Ranked(candidate, float(points[at]), sums[at], _total_cost(exams[at]), float(odds[at]), solved[at])
         for at, candidate in enumerate(candidates)
     ]
-    order = sorted(range(len(ranked)), key=lambda at: (-round(ranked[at].score, 12), ranked[at].cost, at))
+    order = sorted(range(len(ranked)), key=lambda at: _place(ranked[at], at))
     ranking = [ranked[at] for at in order]
     others = [at for at in order[1:] if not np.array_equal(table[at], table[order[0]])]
     return Selection(
@@ -308,6 +382,30 @@ def rank(
     )
 
 
+def _place(each: Ranked, at: int) -> tuple[object, ...]:
+    """Where a policy stands in the ranking; the smallest is first."""
+    about = each.candidate
+    if each.grade.solved_tasks > 0:
+        return about.is_untrained, -round(each.score, 12), each.cost, at
+    by = order_at_zero(each.pool_solved or 0, about.loss, about.epoch)
+    return about.is_untrained, 0.0, *(-value for value in by), -at
+
+
+def _pool_solved(candidates: Sequence[Candidate], exams: Sequence[Sequence[Exam]]) -> list[int | None]:
+    """Of each policy without a solved task the pool states that it solves; None where not all were looked at.
+
+    What is known of some alone, from a selection before, says nothing about the others.
+    """
+    found: list[int | None] = [None] * len(exams)
+    for at, of_one in enumerate(exams):
+        if solves_nothing(of_one) and not candidates[at].is_untrained:
+            counts = [exam.pool_solved for exam in of_one if exam.pool_solved is not None]
+            if len(counts) < len(of_one):
+                return [None] * len(exams)
+            found[at] = sum(counts)
+    return found
+
+
 def _against(table: Counts, first: int, others: Sequence[int]) -> Comparison | None:
     return compare(table, first, others[0]) if others else None
 
@@ -317,16 +415,19 @@ def _total_cost(exams: Iterable[Exam]) -> float:
 
 
 def _choices(ranked: Sequence[Ranked], best: Ranked) -> dict[Criterion, Ranked]:
-    """`solved`: most validation tasks, the earliest of them. `loss`: least training loss.
+    """`solved`: most validation tasks, the earliest of them; where none is solved, the first of the ranking.
 
-    `early`: the first after so many epochs in a row in which a run solved all training tasks, else the last.
+    `loss`: least training loss. `early`: the first after so many epochs in a row in which a run solved all
+    training tasks, else the last.
     """
     chosen: dict[Criterion, Ranked] = {"pi-test": best}
-    chosen["solved"] = max(ranked, key=lambda each: each.grade.solved_tasks)
+    trained = [each for each in ranked if not each.candidate.is_untrained] or ranked
+    most = max(trained, key=lambda each: each.grade.solved_tasks)
+    chosen["solved"] = most if most.grade.solved_tasks > 0 else best
     logged = [each for each in ranked if each.candidate.loss is not None]
     if not logged:
         return chosen
-    chosen["loss"] = min(logged, key=lambda each: each.candidate.loss or 0.0)
+    chosen["loss"] = max(logged, key=lambda each: order_at_zero(0, each.candidate.loss, None))
     streaks: dict[str | None, int] = {}
     last = logged[-1]
     for each in sorted(logged, key=lambda each: (each.candidate.epoch or 0, each.candidate.run or "")):

@@ -1,11 +1,22 @@
 """How good a policy is on fixed states, and how two versions of it differ: better, worse, forgotten."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, TypeAlias
 
-from misstep.statistics import rate_bounds, sign_test
+from misstep.explain.words import counted
+from misstep.statistics import (
+    Interval,
+    cluster_correlation,
+    clustered_size,
+    effective_size,
+    rate_bounds,
+    sign_test,
+)
 from misstep.training.score import Exam
+
+Parents: TypeAlias = Sequence[int | None]
+"""By pool state of a task the number of the state that its walk started in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +28,23 @@ class Standing:
     states: int
     solved_states: int
     bugs: int
+    """States that are proven to be bugs."""
     cost: float
     """Of the solved states together."""
+    cleared: int = 0
+    """States that are proven to be no bugs."""
+    effective: float | None = None
+    """How many independent states say as much; None where that was not computed."""
+
+    @property
+    def unknown(self) -> int:
+        """States of which neither is proven."""
+        return self.states - self.bugs - self.cleared
+
+    @property
+    def bug_rate(self) -> Interval:
+        """Between which the share of bugs among such states lies (95 %), unknown states counted both ways."""
+        return rate_bounds(self.bugs, self.cleared, self.unknown, effective=self.effective)
 
     def is_better(self, other: "Standing") -> bool:
         """Fewer bugs without fewer solved tasks; among equals cheaper runs."""
@@ -27,10 +53,10 @@ class Standing:
         return (self.bugs, -self.solved_states, self.cost) < (other.bugs, -other.solved_states, other.cost)
 
     def as_json(self) -> dict[str, Any]:
-        """With the bug rate and its bounds (95 %)."""
-        bounds = rate_bounds(self.bugs, self.states - self.bugs, 0)
-        rate = self.bugs / self.states if self.states else None
-        return {**asdict(self), "bug_rate": rate, "bug_rate_bounds": [bounds.lo, bounds.hi]}
+        """With the share of proven bugs and the bounds of the bug rate (95 %)."""
+        share = self.bugs / self.states if self.states else None
+        own = {**asdict(self), "unknown": self.unknown}
+        return {**own, "bug_rate": share, "bug_rate_bounds": list(self.bug_rate)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +66,37 @@ class Change:
     before: Standing
     after: Standing
     fixed: int
-    """States that were bugs and are none any more."""
+    """States that were bugs and are proven to be none any more."""
     forgotten: int
-    """States that were no bugs and are now."""
+    """States that were proven to be no bugs and are bugs now."""
     unsolved: int
     """Of the forgotten, those that are not even solved any more."""
+    better_tasks: int
+    """Tasks with more fixed than forgotten states."""
+    worse_tasks: int
+    """Tasks with more forgotten than fixed states."""
     p_value: float
-    """How likely so uneven a split of fixed and forgotten is by chance (exact McNemar test)."""
+    """How likely so uneven a split of these tasks is by chance (exact sign test). States of a task are alike, so a
+    task counts once."""
     both_solved: int
     cost_before: float
     """Of the runs from states that both solve."""
     cost_after: float
+
+    @property
+    def worse(self) -> tuple[str, ...]:
+        """In what the new version is worse; empty where it is no worse."""
+        before, after = self.before, self.after
+        found = []
+        if after.solved_tasks < before.solved_tasks:
+            found.append(f"it solves {counted(after.solved_tasks, 'task')} instead of {before.solved_tasks}")
+        if after.solved_states < before.solved_states:
+            found.append(
+                f"it solves {counted(after.solved_states, 'state')} instead of {before.solved_states}"
+            )
+        if after.bugs > before.bugs:
+            found.append(f"it has {counted(after.bugs, 'proven bug')} instead of {before.bugs}")
+        return tuple(found)
 
     def as_json(self) -> dict[str, Any]:
         """One plain object."""
@@ -64,6 +110,8 @@ class _State:
 
     cost: float | None
     bug: bool
+    cleared: bool
+    parent: int | None = None
 
 
 def standing(exams: Sequence[Exam]) -> Standing:
@@ -71,38 +119,101 @@ def standing(exams: Sequence[Exam]) -> Standing:
     return _standing(exams, [_states(exam) for exam in exams])
 
 
-def change(before: Sequence[Exam], after: Sequence[Exam], *, keep: Sequence[Sequence[bool]]) -> Change:
-    """Compares on the states to be kept; one that the other version solves more cheaply is a bug, too."""
-    old, new = [], []
-    for first, second, kept in zip(before, after, keep, strict=True):
-        pairs = zip(_states(first), _states(second), kept, strict=True)
-        chosen = [(_held_against(a, b), _held_against(b, a)) for a, b, is_kept in pairs if is_kept]
-        old.append([a for a, _ in chosen])
-        new.append([b for _, b in chosen])
-    states = [pair for olds, news in zip(old, new, strict=True) for pair in zip(olds, news, strict=True)]
-    fixed = sum(a.bug and not b.bug for a, b in states)
-    lost = [b for a, b in states if b.bug and not a.bug]
+def change(
+    before: Sequence[Exam],
+    after: Sequence[Exam],
+    *,
+    keep: Sequence[Sequence[bool]],
+    parents: Sequence[Parents],
+) -> Change:
+    """Compares on the states to be kept. What is proven about a state under one version counts for the other.
+
+    A state that the other version solves more cheaply is a bug; one that costs no more than what is proven to be
+    the best is none.
+    """
+    old: list[dict[int, _State]] = []
+    new: list[dict[int, _State]] = []
+    for first, second, kept, origin in zip(before, after, keep, parents, strict=True):
+        pairs = zip(_states(first, origin), _states(second, origin), kept, strict=True)
+        chosen = [
+            (at, _held_against(a, b), _held_against(b, a))
+            for at, (a, b, is_kept) in enumerate(pairs)
+            if is_kept
+        ]
+        old.append({at: a for at, a, _ in chosen})
+        new.append({at: b for at, _, b in chosen})
+    by_task = [
+        [(a, b) for a, b in zip(olds.values(), news.values(), strict=True)]
+        for olds, news in zip(old, new, strict=True)
+    ]
+    states = [pair for pairs_of_task in by_task for pair in pairs_of_task]
+    net = [sum(map(_is_fixed, each)) - sum(map(_is_forgotten, each)) for each in by_task]
+    better, worse = sum(each > 0 for each in net), sum(each < 0 for each in net)
     both = [(a.cost, b.cost) for a, b in states if a.cost is not None and b.cost is not None]
+    correlation = cluster_correlation([_column(old), _column(new)])
     return Change(
-        _standing(before, old),
-        _standing(after, new),
-        fixed=fixed,
-        forgotten=len(lost),
-        unsolved=sum(state.cost is None for state in lost),
-        p_value=sign_test(fixed, len(lost)),
+        _with_effective(_standing(before, [list(each.values()) for each in old]), old, correlation),
+        _with_effective(_standing(after, [list(each.values()) for each in new]), new, correlation),
+        fixed=sum(map(_is_fixed, states)),
+        forgotten=sum(map(_is_forgotten, states)),
+        unsolved=sum(_is_forgotten(pair) and pair[1].cost is None for pair in states),
+        better_tasks=better,
+        worse_tasks=worse,
+        p_value=sign_test(better, worse),
         both_solved=len(both),
         cost_before=sum(cost for cost, _ in both),
         cost_after=sum(cost for _, cost in both),
     )
 
 
-def _states(exam: Exam) -> list[_State]:
-    return [_State(cost, bug) for cost, bug in zip(exam.costs, exam.bugs, strict=True)]
+def _is_fixed(pair: tuple[_State, _State]) -> bool:
+    return pair[0].bug and pair[1].cleared
+
+
+def _is_forgotten(pair: tuple[_State, _State]) -> bool:
+    return pair[0].cleared and pair[1].bug
+
+
+def _column(tasks: Sequence[dict[int, _State]]) -> list[tuple[int, int]]:
+    """Bugs and states of each task."""
+    return [(sum(state.bug for state in states.values()), len(states)) for states in tasks]
+
+
+def _with_effective(
+    found: Standing, tasks: Sequence[dict[int, _State]], correlation: float | None
+) -> Standing:
+    """How many independent states say as much: states of one walk are alike, and so are states of one task.
+
+    The smaller number counts. Where it cannot be measured how alike states of a task are, a task counts as one
+    state; with a single task the rate is about the states of this task, so that only walks matter.
+    """
+    walks = sum(
+        effective_size(
+            {at: state.bug for at, state in states.items()},
+            {at: state.parent for at, state in states.items()},
+        )
+        for states in tasks
+        if states
+    )
+    sizes = [len(states) for states in tasks if states]
+    if len(sizes) < 2:
+        return replace(found, effective=walks)
+    clusters = clustered_size(sizes, 1.0 if correlation is None else correlation)
+    return replace(found, effective=min(walks, clusters))
+
+
+def _states(exam: Exam, parents: Parents | None = None) -> list[_State]:
+    nothing = (False,) * len(exam.costs)
+    origin = parents or (None,) * len(exam.costs)
+    each = zip(exam.costs, exam.bugs, exam.cleared or nothing, origin, strict=True)
+    return [_State(cost, bug, cleared, parent) for cost, bug, cleared, parent in each]
 
 
 def _held_against(one: _State, other: _State) -> _State:
     dearer = other.cost is not None and (one.cost is None or one.cost > other.cost)
-    return _State(one.cost, one.bug or dearer)
+    bug = one.bug or dearer
+    as_good = other.cost is None or (one.cost is not None and one.cost <= other.cost)
+    return replace(one, bug=bug, cleared=not bug and (one.cleared or (other.cleared and as_good)))
 
 
 def _standing(exams: Sequence[Exam], states: Sequence[Sequence[_State]]) -> Standing:
@@ -115,4 +226,5 @@ def _standing(exams: Sequence[Exam], states: Sequence[Sequence[_State]]) -> Stan
         solved_states=len(costs),
         bugs=sum(state.bug for state in flat),
         cost=float(sum(costs)),
+        cleared=sum(state.cleared for state in flat),
     )

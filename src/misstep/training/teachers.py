@@ -101,8 +101,10 @@ class CommandTeacher:
     def answer(self, task: Task, state: _core.State, *, max_expansions: int) -> Answer:
         """The plan that the command wrote; `max_expansions` means nothing here."""
         with Scratch() as scratch:
-            files = {"sas": scratch.folder / "task.sas", "plan": scratch.folder / "plan"}
-            files["sas"].write_text(numbered_sas(task, state), encoding="utf-8")
+            files = {
+                "sas": scratch.write("task.sas", numbered_sas(task, state)),
+                "plan": scratch.folder / "plan",
+            }
             words = command_words(self.command, what="teacher", **files)
             if not words:
                 raise InputError("teacher `command` needs a command; write `command:PROGRAM {sas} {plan}`")

@@ -16,13 +16,13 @@ from misstep._core import Budget
 from misstep.budget import Watch
 from misstep.errors import InputError, LimitReached
 from misstep.formats.asnet_policy import write_asnet
-from misstep.formats.safetensors import read_safetensors
+from misstep.formats.safetensors import read_safetensors, write_safetensors
 from misstep.policies.asnet import Asnet
 from misstep.record.store import DirectoryStore, write_whole
 from misstep.support.plain import reading
+from misstep.support.whole_files import write_file
 from misstep.task import Task
 from misstep.training.asnet import Progress, TrainingResult, with_parameters
-from misstep.training.asnet_checkpoint import replace_safely
 from misstep.training.asnet_config import AsnetConfig
 from misstep.training.asnet_data import PoolEntry, TimeUp, TrainingData, make_data
 from misstep.training.asnet_init import configured_model
@@ -30,7 +30,15 @@ from misstep.training.asnet_run import TrainerState, TrainingRun, visit_runs
 from misstep.training.drawing import TreeNode, draw_tree
 from misstep.training.examiner import ExamConfig, Examiner, digest_of
 from misstep.training.score import Exam
-from misstep.training.selection import AnswerBook, Candidate, Selection, open_book, rank
+from misstep.training.selection import (
+    AnswerBook,
+    Candidate,
+    Selection,
+    look_at_pools,
+    open_book,
+    rank,
+    solves_nothing,
+)
 from misstep.training.teacher_cache import TeacherCache, task_digest
 from misstep.training.tree_files import ABOUT, LOG, POOL, copy_start, model_file, node_file
 
@@ -222,7 +230,7 @@ class _Grower:
             if not self.nodes:
                 with watch():
                     self._first_states()
-            while (parent := self._next()) is not None:
+            while (parent := self._next(watch)) is not None:
                 with watch():
                     self.data.check_time()
                     node = self._expand(parent)
@@ -231,6 +239,12 @@ class _Grower:
             limit = reached.limit
             if not self.nodes:
                 raise LimitReached(f"no epoch ended within the limit on {limit}; allow more", limit) from None
+        try:
+            if limit is None and solves_nothing(self._first(self.nodes).exams):
+                with watch():
+                    self._look_at_pools()
+        except LimitReached as reached:
+            limit = reached.limit
         return self._finish(limit)
 
     def _first_states(self) -> None:
@@ -240,7 +254,7 @@ class _Grower:
         visit_runs(data, data.run(data.trainer.parameters, range(data.num_training)))
         data.require_labels()
 
-    def _next(self) -> Node | int | None:
+    def _next(self, watch: Watch) -> Node | int | None:
         """The model to be trained on; a number stands for a random initialisation, None for the end."""
         tree, count = self.tree, len(self.nodes)
         per_init = tree.start + 1
@@ -252,8 +266,26 @@ class _Grower:
         open_nodes = [node for node in self.nodes if node.expanded < tree.branches]
         if tree.mode == "tree":
             return random.Random(f"{self.config.seed} {at}").choice(open_nodes)
+        if solves_nothing(self._first(open_nodes).exams):
+            with watch():
+                self._look_at_pools()
+        return self._first(open_nodes)
+
+    def _first(self, nodes: Sequence[Node]) -> Node:
+        """The best of these by the ranking of all."""
         order = {each.candidate.digest: place for place, each in enumerate(self._rank().ranking)}
-        return min(open_nodes, key=lambda node: order[node.name])
+        return min(nodes, key=lambda node: order[node.name])
+
+    def _look_at_pools(self) -> None:
+        """How many pool states those models solve that solve no validation task: nothing else tells them apart."""
+        assert self.book is not None
+        paths = [model_file(self.out, node.name) for node in self.nodes]
+        candidates = [
+            Candidate(f"asnet:{path}", digest_of(path), epoch=node.depth)
+            for path, node in zip(paths, self.nodes, strict=True)
+        ]
+        exams = [node.exams for node in self.nodes]
+        look_at_pools(candidates, exams, self.examiner, self.book, self.data.budget)
 
     def _expand(self, parent: Node | int) -> Node:
         number = len(self.nodes)
@@ -290,14 +322,12 @@ class _Grower:
         """Model, state, answers, pool, and the log's line at last: without it nothing of this counts."""
         path = model_file(self.out, node.name)
         parameters = np.stack(node.recent).mean(axis=0, dtype=np.float64).astype(np.float32)
-        draft = path.with_name(f".{path.name}.new")
         arrays = {name: getattr(node.state, name) for name in ("parameters", "means", "squares")}
         arrays |= {f"recent.{age}": each for age, each in enumerate(node.recent)}
         metadata = {"steps": str(node.state.steps), "random_state": str(node.state.random_state)}
         try:
-            write_asnet(draft, with_parameters(self.model, self.data.trainer, parameters))
-            draft.replace(path)
-            replace_safely(node_file(self.out, node.name), arrays, metadata)
+            write_asnet(path, with_parameters(self.model, self.data.trainer, parameters))
+            write_safetensors(node_file(self.out, node.name), arrays, metadata=metadata)
         except OSError as error:
             raise InputError(
                 f"{path}: the model cannot be written: {error.strerror}; make room and give the same "
@@ -432,10 +462,8 @@ class _Grower:
         best = self.nodes[int(found.ranking[0].candidate.digest[1:])]
         score = {each.candidate.digest: each.score for each in found.ranking}
         final = self.out / "final.asnet"
-        draft = self.out / ".final.asnet.new"
         try:
-            draft.write_bytes(model_file(self.out, best.name).read_bytes())
-            draft.replace(final)
+            write_file(final, model_file(self.out, best.name).read_bytes())
         except OSError as error:
             raise InputError(f"{final}: cannot be written: {error.strerror}; make room, try again") from None
         drawn = [TreeNode(node.number, node.parent, node.depth, score[node.name]) for node in self.nodes]

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import misstep
-from misstep.campaign.job import Digests
+from misstep.campaign.files import Digests
+from misstep.campaign.job import job_id
 from misstep.campaign.node import Sent, run_here
 from misstep.campaign.plan import Limits
 from misstep.campaign.shipping import Parcel, pack_config, unpack_record
@@ -57,15 +58,33 @@ def test_what_changes_on_its_way_is_refused(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*/*.pddl"))
 
 
-def test_a_network_that_lies_elsewhere_cannot_travel(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("named", "words"), [("{}/a.nnet", "name it relative"), ("../a.nnet", None)])
+def test_a_network_travels_where_its_name_is_relative(tmp_path: Path, named: str, words: str | None) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "a.nnet").write_text("weights")
-    described = {"file": str(tmp_path / "a.nnet"), "input": [], "output": []}
+    described = {"file": named.format(tmp_path), "input": [], "output": []}
     (tmp_path / "in" / "a.jani2nnet").write_text(json.dumps(described))
     (tmp_path / "m.jani").write_text("{}")
     config = Config(model=tmp_path / "m.jani", policy=f"nnet:{tmp_path}/in/a.jani2nnet")
-    with pytest.raises(InputError, match="must lie beside it"):
-        pack_config(config, Digests())
+    if words is None:
+        assert len(pack_config(config, Digests())[1]) == 3
+    else:
+        with pytest.raises(InputError, match=words):
+            pack_config(config, Digests())
+
+
+def test_the_policy_behind_a_shield_counts_but_does_not_travel(tmp_path: Path) -> None:
+    """The shield's file names the policy by its place here, and is signed for it."""
+    (tmp_path / "m.jani").write_text("{}")
+    (tmp_path / "a.jani2nnet").write_text('{"file": "a.nnet", "input": [], "output": []}')
+    (tmp_path / "a.nnet").write_text("weights")
+    (tmp_path / "s.json").write_text(json.dumps({"policy": f"nnet:{tmp_path}/a.jani2nnet"}))
+    config = Config(model=tmp_path / "m.jani", policy=f"shield:{tmp_path}/s.json")
+    digests = Digests()
+    before = job_id(config, task="t", policy="p", digests=digests)
+    assert len(pack_config(config, digests)[1]) == 2
+    (tmp_path / "a.nnet").write_text("other weights")
+    assert job_id(config, task="t", policy="p", digests=digests) != before
 
 
 def test_places_are_named_by_content() -> None:

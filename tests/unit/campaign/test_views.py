@@ -11,7 +11,7 @@ from misstep.campaign.cost import Costs
 from misstep.campaign.database import Row
 from misstep.campaign.engine import Assignment, Ended
 from misstep.campaign.export import COLUMNS, write_csv, write_parquet
-from misstep.campaign.groups import grouped, read_by, totals
+from misstep.campaign.groups import grouped, is_dead_job, read_by, totals
 from misstep.campaign.plot import rate_chart, time_chart
 from misstep.campaign.result import Result
 from misstep.campaign.words import duration, failure_lines, group_table, prediction_words
@@ -202,3 +202,17 @@ def test_parquet(tmp_path: Path) -> None:
     assert table.column("cleared").to_pylist() == [3] * 6
     with pytest.raises(InputError, match="cannot write there"):
         write_parquet(tmp_path / "none" / "jobs.parquet", database)
+
+
+def test_jobs_without_answers_are_named() -> None:
+    half = row("p1", "silent", 0, Result(tested=10, unknown=5, cleared=5, unanswered=5))
+    runs = row("line", "silent", 1, Result(kind="model", runs=9, unanswered=5))
+    fine = row("p2", "well", 0, Result(tested=10, unknown=4, cleared=6, unanswered=4))
+    assert [is_dead_job(each) for each in (half, runs, fine, row("p", "q", 0, None))] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    (line,) = failure_lines([fine, half, runs])
+    assert line.startswith("no answer 2 jobs (p1, silent): the policy gave no usable answer in half")

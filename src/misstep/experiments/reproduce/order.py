@@ -1,7 +1,7 @@
 """What somebody wants to have reproduced, and how much of it fits into the time."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from misstep.budget import Budget
@@ -34,6 +34,8 @@ class Order:
     """The folder with the papers' policies; None for the bundled ones."""
     seed: int = 0
     jobs: int = CORES
+    pools: Mapping[str, str] = field(default_factory=dict)
+    """How the pools of an experiment are made; results with other pools are not mixed with these."""
     tell: Callable[[str], None] = lambda text: None
     """Hears where it stands."""
 

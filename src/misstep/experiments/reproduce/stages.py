@@ -9,7 +9,8 @@ from misstep.budget import Budget
 from misstep.campaign.coordinator import Coordinator, Progress, open_database, record_path
 from misstep.campaign.database import FAILED, Database
 from misstep.campaign.engine import Engine
-from misstep.campaign.job import CampaignJob, Digests, job_id
+from misstep.campaign.files import Digests
+from misstep.campaign.job import CampaignJob, job_id
 from misstep.campaign.local import LocalEngine
 from misstep.campaign.plan import Limits
 from misstep.campaign.words import duration, progress_words
@@ -188,7 +189,7 @@ def _waiting(database: Database) -> set[str]:
 def bind(order: Order) -> None:
     """Remembers what is done in `out`, so that nothing else is mixed with it."""
     about = {"name": order.name, "seconds": order.seconds, "seed": order.seed, "data": order.data is not None}
-    bind_plan(order.out / PLAN, about)
+    bind_plan(order.out / PLAN, {**about, "pools": dict(order.pools)} if order.pools else about)
 
 
 def _teller(order: Order, stage: str, budget: Budget | None) -> Callable[[Progress], None]:

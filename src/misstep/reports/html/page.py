@@ -1,7 +1,7 @@
 """The page: one HTML file with everything in it, made from records alone."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ from misstep.reports.html.drawn import drawn_scene
 from misstep.reports.html.markup import Html, element, script_json
 from misstep.reports.report import Report
 from misstep.reports.summary import kinds
+from misstep.status import Status
+from misstep.support.whole_files import write_file
 
 # The page may run its own script and style, and load nothing.
 _POLICY = (
@@ -25,16 +27,28 @@ _POLICY = (
 )
 
 
-def make_page(reports: Sequence[Report], *, drawing: Drawing | None = None) -> str:
-    """The page of these tests; `drawing` draws their states, by default one that fits the domain."""
+def make_page(
+    reports: Sequence[Report],
+    *,
+    drawing: Drawing | None = None,
+    tell: Callable[[str], None] = lambda text: None,
+) -> str:
+    """The page of these tests; `drawing` draws their states, by default one that fits the domain.
+
+    Where a drawing fails, states are drawn by simpler rules; the page says so, and `tell` hears it.
+    """
     title = _title(reports)
     several = len(reports) > 1
-    data = [_data(report, drawing) for report in reports]
+    drawn = [_data(report, drawing) for report in reports]
+    data = [each for each, _ in drawn]
+    failed = [problem for _, problem in drawn]
+    for problem in dict.fromkeys(filter(None, failed)):
+        tell(problem)
     body = [
         element("header", element("h1", title), element("p", _subtitle(reports), class_="subtitle")),
         *([_comparison(reports)] if several else []),
         *(
-            _record(report, number, opened={bug["id"] for bug in data[number]["bugs"]}, several=several)
+            _record(report, number, data[number], problem=failed[number], several=several)
             for number, report in enumerate(reports)
         ),
         element("footer", element("p", f"Written by misstep {__version__}. {_HOW}")),
@@ -60,7 +74,7 @@ def make_page(reports: Sequence[Report], *, drawing: Drawing | None = None) -> s
 def write_page(path: Path, page: str) -> int:
     """Writes a page and says how many bytes it has."""
     try:
-        return path.write_bytes(page.encode("utf-8", errors="replace"))
+        return write_file(path, page.encode("utf-8", errors="replace"))
     except OSError as error:
         raise InputError(f"{path}: cannot write the report: {error.strerror}; choose another --out") from None
 
@@ -75,15 +89,17 @@ def _file(name: str) -> Html:
     return Html((files("misstep.reports.html") / name).read_text(encoding="utf-8"))
 
 
-def _data(report: Report, drawing: Drawing | None) -> dict[str, Any]:
+def _data(report: Report, drawing: Drawing | None) -> tuple[dict[str, Any], str | None]:
+    """What the script of the page needs to know, and what was wrong with the drawing."""
     if not report.tally.bugs or report.error is not None:
-        return {"kind": "none", "bugs": []}
+        return {"kind": "none", "bugs": []}, None
     if report.is_safety:
         from misstep.reports.html.run_data import model_data  # the JANI side is loaded when it is needed
 
-        return model_data(report)
+        return model_data(report), None
     task = recorded_task(report.record)
-    return task_data(report, task, drawn_scene(task, drawing))
+    scene, problem = drawn_scene(task, drawing)
+    return task_data(report, task, scene), problem
 
 
 def _names(report: Report) -> tuple[str, str]:
@@ -92,6 +108,8 @@ def _names(report: Report) -> tuple[str, str]:
 
 
 def _title(reports: Sequence[Report]) -> str:
+    if len(reports) == 1 and reports[0].status is Status.NOTHING_TESTED:
+        return "Nothing was tested"
     bugs, tested = (sum(getattr(one.finished, name) for one in reports) for name in ("bugs", "tested"))
     return f"{bugs} {'bug' if bugs == 1 else 'bugs'} in {tested} tested states"
 
@@ -158,8 +176,9 @@ def _first_bug(report: Report) -> int | None:
     return min(found, key=width) if found else bugs[0].id if bugs else None
 
 
-def _record(report: Report, number: int, *, opened: set[str], several: bool) -> Html:
+def _record(report: Report, number: int, data: dict[str, Any], *, problem: str | None, several: bool) -> Html:
     task, policy = _names(report)
+    opened = {bug["id"] for bug in data["bugs"]}
     first = _first_bug(report)
     head = element("h2", f"{task} · {policy}") if several else element("h2", "What was found", class_="quiet")
     viewer = [
@@ -176,7 +195,7 @@ def _record(report: Report, number: int, *, opened: set[str], several: bool) -> 
         "article",
         head,
         element("p", report.record.where, class_="subtitle") if several else None,
-        sections.warnings(report),
+        sections.warnings(report, problem),
         sections.counts(report),
         sections.kinds_of_bugs(report, number),
         *(viewer if first is not None else []),

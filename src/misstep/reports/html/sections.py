@@ -8,6 +8,7 @@ from misstep.bound import cost_text
 from misstep.events import Judged
 from misstep.explain.words import counted, does
 from misstep.judge import Verdict
+from misstep.reports.failures import nothing_tested
 from misstep.reports.html.charts import bugs_over_time, gap_histogram
 from misstep.reports.html.markup import Child, Html, element
 from misstep.reports.ranking import ranked
@@ -88,7 +89,8 @@ def oracle_table(report: Report) -> Html | None:
     if not settled:
         return None
     by_oracle = Counter((event.oracle or "the policy's run itself", event.verdict) for event in settled)
-    names = sorted({name for name, _ in by_oracle}, key=lambda name: -_settled(by_oracle, name))
+    # A set would order equals by the hash seed, and the page of a record would differ from call to call.
+    names = sorted(dict.fromkeys(name for name, _ in by_oracle), key=lambda name: -_settled(by_oracle, name))
     rows = [
         (
             _oracle_words(name),
@@ -182,11 +184,13 @@ def _is_number(cell: Child) -> bool:
     )
 
 
-def warnings(report: Report) -> Html | None:
-    """What a user should know about the test."""
-    said = list(report.tally.warnings)
+def warnings(report: Report, problem: str | None) -> Html | None:
+    """What a user should know about the test, and about a drawing that failed."""
+    said = [*report.tally.warnings, *([problem] if problem else [])]
     if report.tally.finished is None:
         said.insert(0, "The test has not ended: it is under way, or was stopped.")
+    if (why := nothing_tested(report.finished, report.failures)) is not None:
+        said.insert(0, f"{why[0].upper()}{why[1:]}")
     if report.error is not None:
         said.insert(0, f"The test failed: {report.error}")
     return element("ul", *(element("li", text) for text in said), class_="warnings") if said else None
