@@ -143,7 +143,7 @@ def test_many_splits_have_one_name() -> None:
     task = misstep.load(domain, problem)
     assert sum(action.name == "(go o1)" for action in task.actions) == 70
     assert not any("#" in action.name for action in task.actions)
-    report = misstep.test(task, misstep.per_state(lambda _: "(go o1)"), pool=3)  # type: ignore[return-value]
+    report = misstep.test(task, misstep.per_state(lambda _: "(go o1)"), pool=3)
     assert report.cleared == len(report.tally.judged) == 3
 
 
