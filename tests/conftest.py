@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import sas
 from tests.data import NO_DATA, data_folder
 
 _COURIER = Path(__file__).parents[1] / "src" / "misstep" / "bundled" / "courier"
@@ -17,6 +18,13 @@ if _IS_MAIN and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 # Test workers share the machine; numpy's threads would only wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+sas.install()
+
+
+@pytest.fixture(autouse=True)
+def _with_the_translator(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.node.get_closest_marker("translator") is not None:
+        monkeypatch.setenv(sas.VARIABLE, "1")
 
 
 @pytest.fixture(scope="session")

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 import subprocess
 import sys
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tests.data import data_folder
+from tests.sas import kept
 
 OWN = Path(__file__).parent / "tasks"
-_CACHE = Path(__file__).parents[1] / ".pytest_cache" / "sas"
 # Real tasks that every search used in tests solves within about a second, by folder under the data folder.
 _SHARED = {
     "asnets/elevators/problems": ("opt08-p01",),
@@ -59,20 +57,18 @@ class PddlTask:
         return OWN in self.domain.parents
 
     def sas(self, *flags: str) -> str:
-        """The translator's output; kept between runs, since translating takes longer than most tests."""
-        key = hashlib.sha256(version("fast-downward.translate").encode())
-        for part in (self.domain.read_bytes(), self.problem.read_bytes(), " ".join(flags).encode()):
-            key.update(hashlib.sha256(part).digest())
-        path = _CACHE / f"{key.hexdigest()}.sas"
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            partial = path.with_suffix(f".{os.getpid()}")
-            command = [sys.executable, "-m", "fast_downward.translate", self.domain, self.problem]
-            subprocess.run(
-                [*command, "--sas-file", partial, *flags], check=True, capture_output=True, timeout=120
-            )
-            partial.replace(path)
-        return path.read_text()
+        """What the translator makes of the files themselves."""
+        command = [sys.executable, "-m", "fast_downward.translate", self.domain, self.problem]
+
+        def translated() -> str:
+            with TemporaryDirectory() as folder:
+                path = Path(folder) / "task.sas"
+                subprocess.run(
+                    [*command, "--sas-file", path, *flags], check=True, capture_output=True, timeout=120
+                )
+                return path.read_text()
+
+        return kept((self.domain.read_bytes(), self.problem.read_bytes(), *flags), translated)
 
 
 def own_tasks() -> list[PddlTask]:

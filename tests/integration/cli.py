@@ -1,10 +1,12 @@
-"""Runs the installed command as a user does, in a process of its own."""
+"""Runs commands as a user does, each in a process of its own: warm (see warm.py), or one that starts from nothing."""
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any
 
 from misstep.budget import Budget
 from misstep.support.process import Finished, Scratch
+from tests.integration import warm
 
 
 @dataclass(frozen=True)
@@ -39,18 +42,57 @@ def misstep(
     env: dict[str, str] | None = None,
     cwd: Path | None = None,
 ) -> Ended:
-    done = subprocess.run(
-        [*command(), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        env=os.environ | (env or {}),
-        cwd=cwd,
-        check=False,
-    )
-    assert "Traceback" not in done.stderr, done.stderr
-    assert done.returncode >= 0, f"died of {signal.Signals(-done.returncode).name}: {done.stderr}"
-    return Ended(done.returncode, done.stdout, done.stderr)
+    """Runs a command to its end. It starts from nothing where `env` has what an interpreter reads at its start."""
+    words = [str(argument) for argument in arguments]
+    environment = os.environ | (env or {})
+    if warm.can_start(env or {}):
+        ended = _ran_warm(words, environment, cwd, timeout)
+    else:
+        done = subprocess.run(
+            [*command(), *words],
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            env=environment,
+            cwd=cwd,
+            check=False,
+        )
+        ended = Ended(done.returncode, done.stdout, done.stderr)
+    assert "Traceback" not in ended.err, ended.err
+    assert ended.code >= 0, f"died of {signal.Signals(-ended.code).name}: {ended.err}"
+    return ended
+
+
+def _ran_warm(words: list[str], env: dict[str, str], cwd: Path | None, timeout: float) -> Ended:
+    """What comes is read until no process holds the pipes any more, as `subprocess.run` does it."""
+    pipes = [os.pipe(), os.pipe()]
+    ours, theirs = zip(*pipes, strict=True)
+    with open(os.devnull, "rb") as nothing:  # noqa: PTH123
+        process = warm.start(words, (nothing.fileno(), *theirs), env=env, cwd=cwd)
+    for descriptor in theirs:
+        os.close(descriptor)
+    end = time.monotonic() + timeout
+    text = dict.fromkeys(ours, b"")
+    reading = set(ours)
+    try:
+        while reading:
+            left = end - time.monotonic()
+            if left <= 0:
+                raise subprocess.TimeoutExpired(words, timeout)
+            for descriptor in select.select(reading, [], [], left)[0]:
+                piece = os.read(descriptor, 1 << 16)
+                text[descriptor] += piece
+                if not piece:
+                    reading.discard(descriptor)
+        code = process.wait(max(1.0, end - time.monotonic()))
+    except BaseException:
+        process.kill()
+        raise
+    finally:
+        for descriptor in ours:
+            os.close(descriptor)
+    out, err = (text[descriptor].decode() for descriptor in ours)
+    return Ended(code, out, err)
 
 
 def processes_with(word: str) -> Sequence[int]:

@@ -153,13 +153,13 @@ def test_a_slow_policy_is_asked_for_fewer_states(tmp_path: Path) -> None:
 def test_all_processes_go_with_misstep(number: signal.Signals, tmp_path: Path) -> None:
     process = subprocess.Popen(
         [*command(), "test", task_file(), "--json", "--out", str(tmp_path / "out"),
-         "--policy", f"python:{ROOT / 'tests' / 'hostile.py'}:leaves_children"],
+         "--policy", f"python:{ROOT / 'tests' / 'hostile.py'}:stays_with_children"],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
     seen: set[int] = set()
     deadline = time.monotonic() + 300
-    while len(seen) < 3 and process.poll() is None:  # the keeper, the policy's process, its children
-        assert time.monotonic() < deadline
+    while len(seen) < 4:  # the keeper, the policy's process, its two children
+        assert process.poll() is None and time.monotonic() < deadline
         seen.update(descendants(process.pid))
         time.sleep(0.02)
     os.kill(process.pid, number)
