@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -83,6 +86,27 @@ def shared_tasks() -> list[PddlTask]:
         return []
     found = [root / folder / f"{name}.pddl" for folder, names in _SHARED.items() for name in names]
     return [PddlTask(_domain_of(path), path) for path in found]
+
+
+def sampled(tasks: list[PddlTask]) -> list[PddlTask]:
+    """Some for the peers, which take their time: of every folder as many, in an order by digest.
+
+    MISSTEP_PEER_TASKS is their number (40), or `all`.
+    """
+    count = os.environ.get("MISSTEP_PEER_TASKS", "40")
+    if count == "all":
+        return tasks
+    seen = Counter[Path]()
+    order = list[tuple[int, str, PddlTask]]()
+    for task in sorted(tasks, key=_digest):
+        order.append((seen[task.domain], _digest(task), task))
+        seen[task.domain] += 1
+    chosen = {task for *_, task in sorted(order, key=lambda each: each[:2])[: int(count)]}
+    return [task for task in tasks if task in chosen]
+
+
+def _digest(task: PddlTask) -> str:
+    return hashlib.sha256(task.name.encode()).hexdigest()
 
 
 def _domain_of(problem: Path) -> Path:

@@ -43,17 +43,15 @@ def misstep(
     cwd: Path | None = None,
 ) -> Ended:
     """Runs a command to its end. It starts from nothing where `env` has what an interpreter reads at its start."""
-    words = [str(argument) for argument in arguments]
-    environment = os.environ | (env or {})
     if warm.can_start(env or {}):
-        ended = _ran_warm(words, environment, cwd, timeout)
+        ended = begin(*arguments, env=env, cwd=cwd).end(timeout)
     else:
         done = subprocess.run(
-            [*command(), *words],
+            [*command(), *map(str, arguments)],
             capture_output=True,
             text=True,
             timeout=timeout,
-            env=environment,
+            env=os.environ | (env or {}),
             cwd=cwd,
             check=False,
         )
@@ -63,36 +61,55 @@ def misstep(
     return ended
 
 
-def _ran_warm(words: list[str], env: dict[str, str], cwd: Path | None, timeout: float) -> Ended:
-    """What comes is read until no process holds the pipes any more, as `subprocess.run` does it."""
-    pipes = [os.pipe(), os.pipe()]
-    ours, theirs = zip(*pipes, strict=True)
+class Running:
+    """A command that started warm, and the pipes that it writes to."""
+
+    def __init__(self, process: warm.Warm, pipes: tuple[int, int]) -> None:
+        self.process = process
+        self.pid = process.pid
+        self._pipes = pipes
+
+    def end(self, timeout: float = 60) -> Ended:
+        """Reads until no process holds the pipes any more, as `subprocess.run` does."""
+        end = time.monotonic() + timeout
+        text = dict.fromkeys(self._pipes, b"")
+        reading = set(self._pipes)
+        try:
+            while reading:
+                left = end - time.monotonic()
+                if left <= 0:
+                    raise subprocess.TimeoutExpired("misstep", timeout)
+                for descriptor in select.select(reading, [], [], left)[0]:
+                    piece = os.read(descriptor, 1 << 16)
+                    text[descriptor] += piece
+                    if not piece:
+                        reading.discard(descriptor)
+            code = self.process.wait(max(1.0, end - time.monotonic()))
+        except BaseException:
+            self.process.kill()
+            raise
+        finally:
+            for descriptor in self._pipes:
+                os.close(descriptor)
+        out, err = (text[descriptor].decode() for descriptor in self._pipes)
+        return Ended(code, out, err)
+
+
+def begin(
+    *arguments: str | Path,
+    env: dict[str, str] | None = None,
+    cwd: Path | None = None,
+    new_session: bool = False,
+) -> Running:
+    """Starts a command that the test does something to; `end` is to be called."""
+    (out, to_out), (err, to_err) = os.pipe(), os.pipe()
     with open(os.devnull, "rb") as nothing:  # noqa: PTH123
-        process = warm.start(words, (nothing.fileno(), *theirs), env=env, cwd=cwd)
-    for descriptor in theirs:
+        streams = nothing.fileno(), to_out, to_err
+        words = [str(argument) for argument in arguments]
+        process = warm.start(words, streams, env=os.environ | (env or {}), cwd=cwd, new_session=new_session)
+    for descriptor in streams[1:]:
         os.close(descriptor)
-    end = time.monotonic() + timeout
-    text = dict.fromkeys(ours, b"")
-    reading = set(ours)
-    try:
-        while reading:
-            left = end - time.monotonic()
-            if left <= 0:
-                raise subprocess.TimeoutExpired(words, timeout)
-            for descriptor in select.select(reading, [], [], left)[0]:
-                piece = os.read(descriptor, 1 << 16)
-                text[descriptor] += piece
-                if not piece:
-                    reading.discard(descriptor)
-        code = process.wait(max(1.0, end - time.monotonic()))
-    except BaseException:
-        process.kill()
-        raise
-    finally:
-        for descriptor in ours:
-            os.close(descriptor)
-    out, err = (text[descriptor].decode() for descriptor in ours)
-    return Ended(code, out, err)
+    return Running(process, (out, err))
 
 
 def processes_with(word: str) -> Sequence[int]:

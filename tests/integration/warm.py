@@ -6,6 +6,7 @@ real, and nothing that it changes is left for the next one. `start` is for tests
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import importlib
@@ -73,6 +74,13 @@ class _Forker:
             self.process = subprocess.Popen(program, cwd=ROOT, pass_fds=[theirs.fileno()])
         self.socket = ours
         self.owner = os.getpid()
+        atexit.register(self._close)
+
+    def _close(self) -> None:
+        """It ends where nobody can ask it any more; who waits for it counts its time, and that of its commands."""
+        if os.getpid() == self.owner:
+            self.socket.close()
+            self.process.wait(10)
 
 
 _forker: list[_Forker] = []
