@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests import sas
+from tests import sanitized
 from tests.data import NO_DATA, data_folder
+
+sanitized.use_named_core()
+from tests import sas  # noqa: E402 (it loads the core)
 
 _COURIER = Path(__file__).parents[1] / "src" / "misstep" / "bundled" / "courier"
 COURIER = _COURIER / "domain.pddl", _COURIER / "problem.pddl"

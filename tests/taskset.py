@@ -88,20 +88,19 @@ def shared_tasks() -> list[PddlTask]:
     return [PddlTask(_domain_of(path), path) for path in found]
 
 
-def sampled(tasks: list[PddlTask]) -> list[PddlTask]:
+def sampled(tasks: list[PddlTask], *, most: int = 40) -> list[PddlTask]:
     """Some for the peers, which take their time: of every folder as many, in an order by digest.
 
-    MISSTEP_PEER_TASKS is their number (40), or `all`.
+    With MISSTEP_PEER_TASKS=all (for a night) the peers get all of them.
     """
-    count = os.environ.get("MISSTEP_PEER_TASKS", "40")
-    if count == "all":
+    if os.environ.get("MISSTEP_PEER_TASKS") == "all":
         return tasks
     seen = Counter[Path]()
     order = list[tuple[int, str, PddlTask]]()
     for task in sorted(tasks, key=_digest):
         order.append((seen[task.domain], _digest(task), task))
         seen[task.domain] += 1
-    chosen = {task for *_, task in sorted(order, key=lambda each: each[:2])[: int(count)]}
+    chosen = {task for *_, task in sorted(order, key=lambda each: each[:2])[:most]}
     return [task for task in tasks if task in chosen]
 
 

@@ -67,13 +67,13 @@ class Running:
     def __init__(self, process: warm.Warm, pipes: tuple[int, int]) -> None:
         self.process = process
         self.pid = process.pid
-        self._pipes = pipes
+        self.pipes = pipes
 
     def end(self, timeout: float = 60) -> Ended:
         """Reads until no process holds the pipes any more, as `subprocess.run` does."""
         end = time.monotonic() + timeout
-        text = dict.fromkeys(self._pipes, b"")
-        reading = set(self._pipes)
+        text = dict.fromkeys(self.pipes, b"")
+        reading = set(self.pipes)
         try:
             while reading:
                 left = end - time.monotonic()
@@ -89,9 +89,9 @@ class Running:
             self.process.kill()
             raise
         finally:
-            for descriptor in self._pipes:
+            for descriptor in self.pipes:
                 os.close(descriptor)
-        out, err = (text[descriptor].decode() for descriptor in self._pipes)
+        out, err = (text[descriptor].decode() for descriptor in self.pipes)
         return Ended(code, out, err)
 
 

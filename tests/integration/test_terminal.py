@@ -9,15 +9,18 @@ import pytest
 from tests.conftest import COURIER
 from tests.integration.screens import Seen, drawn, interrupt_when, look
 
-# The status line comes after a third of a second: loading, and each answer, take longer than that.
+# The status line comes after a third of a second: loading, and each of the first answers, take longer than that.
 SLOW = """
 import time
 from misstep import search
 
 time.sleep(0.7)
+asked = 0
 
 def slow(state):
-    time.sleep(0.12)
+    global asked
+    asked += 1
+    time.sleep(0.12 if asked <= 20 else 0.03)
     return next(iter(search(state.task, "gbfs:blind", state=state).plan), None)
 """
 NASTY = "va\x1b[31mse\x07"

@@ -88,8 +88,13 @@ _lock = threading.Lock()
 
 
 def can_start(environment: dict[str, str]) -> bool:
-    """Whether a fork sees all that this environment changes."""
-    return hasattr(os, "pidfd_open") and not any(name.startswith(_READ_AT_START) for name in environment)
+    """Whether a fork sees all that this environment changes. PYTHONPATH it does, unless code there runs at a start."""
+    folders = environment.get("PYTHONPATH", "").split(os.pathsep)
+    if not hasattr(os, "pidfd_open") or any(
+        (Path(folder) / "sitecustomize.py").exists() for folder in folders
+    ):
+        return False
+    return not any(name.startswith(_READ_AT_START) for name in environment.keys() - {"PYTHONPATH"})
 
 
 def start(
@@ -173,9 +178,11 @@ def _become(request: tuple[list[str], dict[str, str], str, bool], streams: list[
     if new_session:
         os.setsid()
     os.chdir(cwd)
+    before = _search_path()
+    rest = [folder for folder in sys.path[1:] if folder not in before]
     os.environ.clear()
     os.environ.update(environment)
-    sys.path[0] = cwd
+    sys.path[:] = [cwd, *_search_path(), *rest]
     for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
         del sys.modules[name]
     sys.argv = ["misstep", *arguments]
@@ -187,6 +194,11 @@ def _become(request: tuple[list[str], dict[str, str], str, bool], streams: list[
         )
         setattr(sys, name, made)
         setattr(sys, f"__{name}__", made)
+
+
+def _search_path() -> list[str]:
+    """The folders that PYTHONPATH names."""
+    return [str(Path(name).absolute()) for name in os.environ.get("PYTHONPATH", "").split(os.pathsep) if name]
 
 
 if __name__ == "__main__" and main():
