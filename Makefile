@@ -5,34 +5,41 @@ BIN := $(VENV)/bin
 CPP := $(shell find native -name '*.cpp' -o -name '*.hpp' -o -name '*.inc')
 NATIVE := $(filter-out native/tests/%,$(CPP)) CMakeLists.txt
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-PYTEST := $(BIN)/python -m pytest
+PYTEST := $(BIN)/python -m pytest -q
 JOBS ?= 2
 # Where the editable install built the core; newest first, should there be several.
 CORE = $(firstword $(shell ls -dt build/cp*/ 2>/dev/null))
 
-.PHONY: demo test native-test check docs tidy bench sanitize fuzz mutants torture soundness format build clean golden
+.PHONY: demo test test-all native-test check docs tidy bench sanitize fuzz mutants torture soundness format build clean golden
 .DEFAULT_GOAL := test
 
+# All that is installed from elsewhere; what comes after it compiles.
+PROJECT = import tomllib; all = tomllib.load(open("pyproject.toml", "rb")); project = all["project"]
 $(VENV)/.tools: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install "scikit-build-core>=1.1" "nanobind>=3.1,<4" "nanobind-backend>=1.0" "cmake>=3.25" ninja
+	$(BIN)/python -c '$(PROJECT); print(*all["build-system"]["requires"], *project["dependencies"], *project["optional-dependencies"]["dev"], sep="\n")' \
+	    >$(VENV)/requirements.txt
+	$(PIP) install "cmake>=3.25" ninja -r $(VENV)/requirements.txt
 	touch $@
 
 # Editable: Python files are live, the native core is rebuilt when one of its files changes.
 $(VENV)/.built: $(VENV)/.tools $(NATIVE)
-	$(PIP) install --no-build-isolation --editable ".[dev]"
+	$(PIP) install --no-build-isolation --no-deps --editable .
 	$(BIN)/python -m nanobind.stubgen -q -m misstep._core -o src/misstep/_core.pyi
 	touch $@
 
-# Peers and extras are large; without them every other test still runs (theirs skip and say so).
-$(VENV)/.peers: $(VENV)/.built
-	$(PIP) install $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["peers"])') \
-	    || echo "peers are not available here"
+# Without extras and peers every other test still runs (theirs skip and say so). Peers are large.
+$(VENV)/.extras: $(VENV)/.built
 	$(PIP) install "grpcio>=1.66" "onnxruntime>=1.20" || echo "extras of policies are not available here"
 	touch $@
 
+$(VENV)/.peers: $(VENV)/.extras
+	$(PIP) install $$($(BIN)/python -c '$(PROJECT); print(*project["optional-dependencies"]["peers"])') \
+	    || echo "peers are not available here"
+	touch $@
+
 $(VENV)/.docs: $(VENV)/.built
-	$(PIP) install $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"])')
+	$(PIP) install $$($(BIN)/python -c '$(PROJECT); print(*project["optional-dependencies"]["docs"])')
 	touch $@
 
 build: $(VENV)/.built
@@ -40,8 +47,19 @@ build: $(VENV)/.built
 demo: $(VENV)/.built
 	$(BIN)/misstep demo
 
-test: native-test $(VENV)/.peers
-	$(PYTEST) -n $(JOBS) -q
+# What a change needs while one works on it: the core, everything in process, the doors and the screens of commands.
+# That so many tests pass at least guards against folders that are no longer collected.
+QUICK := tests/unit tests/property $(wildcard tests/doors tests/integration/test_doors*.py) tests/integration/test_screens.py
+test: native-test $(VENV)/.extras
+	MISSTEP_RANDOM_TASKS=200 $(PYTEST) -n $(JOBS) --minutes --passed-at-least 2500 $(QUICK)
+
+# And whatever starts programs: commands, terminals, browsers, kills, pages of documentation, a sample of the peers'
+# tasks, slices of the long campaigns. Of the property tests those that grow with the number of tasks run once more.
+GROWING := $(addprefix tests/property/test_,random_tasks.py dominance.py jani_reference.py safety_deciders.py safety_mutations.py)
+REST := tests/integration tests/golden tests/peers tests/mutants tests/torture
+test-all: $(VENV)/.peers
+	@begin=$$(date +%s); $(MAKE) --no-print-directory test && echo "== make test: $$(( ($$(date +%s) - begin + 30) / 60 )) minutes"
+	$(PYTEST) -n $(JOBS) --minutes --passed-at-least 700 $(REST) $(GROWING) $(addprefix --ignore=,$(filter tests/integration/%,$(QUICK)))
 
 # The documentation site, in build/docs: warnings are errors, links and anchors are checked, nothing is loaded from the network.
 docs: $(VENV)/.docs
@@ -50,7 +68,7 @@ docs: $(VENV)/.docs
 
 # The screens of all commands once more; look at what changed before you commit it.
 golden: $(VENV)/.built
-	MISSTEP_UPDATE_GOLDEN=1 $(PYTEST) -q tests/integration/test_screens.py tests/unit/test_live.py
+	MISSTEP_UPDATE_GOLDEN=1 $(PYTEST) tests/integration/test_screens.py tests/unit/test_live.py
 	git diff --stat tests/golden
 
 # The C++ unit tests, linked with the object files of the core.
@@ -58,11 +76,11 @@ native-test: $(VENV)/.built
 	@$(BIN)/cmake --build $(CORE) --target native_tests --parallel $(JOBS) >build/native_tests.log || { cat build/native_tests.log; exit 1; }
 	@$(CORE)native_tests
 
-# Many more random tasks than `make test`, from a fresh seed; repeat with SEED=... TASKS=...
+# Many more random tasks than `make test-all`, from a fresh seed; repeat with SEED=... TASKS=...
 fuzz: $(VENV)/.built
 	@seed=$${SEED:-$$($(BIN)/python -c 'import secrets; print(secrets.randbelow(10**9))')}; \
 	tasks=$${TASKS:-20000}; echo "make fuzz SEED=$$seed TASKS=$$tasks"; \
-	MISSTEP_RANDOM_SEED=$$seed MISSTEP_RANDOM_TASKS=$$tasks $(PYTEST) -n $(JOBS) -q tests/property
+	MISSTEP_RANDOM_SEED=$$seed MISSTEP_RANDOM_TASKS=$$tasks $(PYTEST) -n $(JOBS) tests/property
 
 # Damaged files of every input format, given to the real commands; with the core of `make sanitize` where that was built.
 mutants: $(VENV)/.built
@@ -114,7 +132,8 @@ sanitize: $(VENV)/.built
 	$(BIN)/cmake --build $(SANITIZED) --target _core native_tests
 	ulimit -s 65536; $(SANITIZED)/native_tests
 	ulimit -s 65536; LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0:malloc_context_size=3 \
-	    MISSTEP_RANDOM_TASKS=200 MISSTEP_RANDOM_GAMES=1000 $(BIN)/python tests/sanitized.py $(SANITIZED) tests/unit tests/property -q
+	    MISSTEP_SANITIZED=$(abspath $(SANITIZED)) MISSTEP_RANDOM_TASKS=200 MISSTEP_RANDOM_GAMES=1000 \
+	    $(PYTEST) -n $(JOBS) --timeout 900 -o faulthandler_timeout=1200 --passed-at-least 2500 tests/unit tests/property
 
 format: $(VENV)/.built
 	$(BIN)/ruff format .

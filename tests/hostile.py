@@ -78,6 +78,15 @@ def leaves_children(state: State) -> Any:
     return first(state)
 
 
+def stays_with_children(state: State) -> Any:
+    """Starts two processes that leave its session, and never answers."""
+    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+    if os.fork() == 0:
+        os.setsid()
+    time.sleep(600)
+    return first(state)
+
+
 def sleeps(state: State) -> Any:
     if strikes(state):
         time.sleep(3600)

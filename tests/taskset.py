@@ -6,14 +6,15 @@ import hashlib
 import os
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tests.data import data_folder
+from tests.sas import kept
 
 OWN = Path(__file__).parent / "tasks"
-_CACHE = Path(__file__).parents[1] / ".pytest_cache" / "sas"
 # Real tasks that every search used in tests solves within about a second, by folder under the data folder.
 _SHARED = {
     "asnets/elevators/problems": ("opt08-p01",),
@@ -59,20 +60,18 @@ class PddlTask:
         return OWN in self.domain.parents
 
     def sas(self, *flags: str) -> str:
-        """The translator's output; kept between runs, since translating takes longer than most tests."""
-        key = hashlib.sha256(version("fast-downward.translate").encode())
-        for part in (self.domain.read_bytes(), self.problem.read_bytes(), " ".join(flags).encode()):
-            key.update(hashlib.sha256(part).digest())
-        path = _CACHE / f"{key.hexdigest()}.sas"
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            partial = path.with_suffix(f".{os.getpid()}")
-            command = [sys.executable, "-m", "fast_downward.translate", self.domain, self.problem]
-            subprocess.run(
-                [*command, "--sas-file", partial, *flags], check=True, capture_output=True, timeout=120
-            )
-            partial.replace(path)
-        return path.read_text()
+        """What the translator makes of the files themselves."""
+        command = [sys.executable, "-m", "fast_downward.translate", self.domain, self.problem]
+
+        def translated() -> str:
+            with TemporaryDirectory() as folder:
+                path = Path(folder) / "task.sas"
+                subprocess.run(
+                    [*command, "--sas-file", path, *flags], check=True, capture_output=True, timeout=120
+                )
+                return path.read_text()
+
+        return kept((self.domain.read_bytes(), self.problem.read_bytes(), *flags), translated)
 
 
 def own_tasks() -> list[PddlTask]:
@@ -87,6 +86,26 @@ def shared_tasks() -> list[PddlTask]:
         return []
     found = [root / folder / f"{name}.pddl" for folder, names in _SHARED.items() for name in names]
     return [PddlTask(_domain_of(path), path) for path in found]
+
+
+def sampled(tasks: list[PddlTask], *, most: int = 40) -> list[PddlTask]:
+    """Some for the peers, which take their time: of every folder as many, in an order by digest.
+
+    With MISSTEP_PEER_TASKS=all (for a night) the peers get all of them.
+    """
+    if os.environ.get("MISSTEP_PEER_TASKS") == "all":
+        return tasks
+    seen = Counter[Path]()
+    order = list[tuple[int, str, PddlTask]]()
+    for task in sorted(tasks, key=_digest):
+        order.append((seen[task.domain], _digest(task), task))
+        seen[task.domain] += 1
+    chosen = {task for *_, task in sorted(order, key=lambda each: each[:2])[:most]}
+    return [task for task in tasks if task in chosen]
+
+
+def _digest(task: PddlTask) -> str:
+    return hashlib.sha256(task.name.encode()).hexdigest()
 
 
 def _domain_of(problem: Path) -> Path:

@@ -11,6 +11,7 @@ HERE = Path(__file__).parent
 MOST_CHANGES = 230
 
 
+@pytest.mark.translator
 @pytest.mark.parametrize("name", ["walk_task", "walk_model"])
 def test_the_walk(name: str) -> None:
     found = walk.task_walk() if name == "walk_task" else walk.model_walk()

@@ -23,7 +23,7 @@ from types import TracebackType
 from typing import Self
 
 from tests.data import NO_DATA, data_folder
-from tests.integration.cli import command
+from tests.integration.cli import begin, command
 
 DOCS = Path(__file__).parents[2] / "docs"
 _BLOCK = re.compile(
@@ -167,16 +167,25 @@ class Follower:
             assert server.stdout is not None
             out = server.stdout.readline()
         else:
-            ended = self._start([*known[name], *arguments])
-            out, err = ended.communicate(timeout=600)
-            assert ended.returncode in (0, 1), f"{where}: {line}\n{out}{err}"  # 1: bugs were found
+            out, err, code = self._run(name, known[name], arguments)
+            assert code in (0, 1), f"{where}: {line}\n{out}{err}"  # 1: bugs were found
             assert "Traceback" not in err, err
         if name != "pip":
             out = out.replace(str(self._port), _PORT)
             assert matches(shown, out), f"{where}: {line}\n{out}"
 
+    def _run(self, name: str, program: list[str], arguments: list[str]) -> tuple[str, str, int]:
+        if name == "misstep":
+            ended = begin(*arguments, env=self._environment, cwd=self.folder).end(600)
+            return ended.out, ended.err, ended.code
+        process = self._start([*program, *arguments])
+        return *process.communicate(timeout=600), process.returncode
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        return {"PYTHONPATH": os.pathsep.join([str(self.site), str(self.folder)]), "COLUMNS": "80"}
+
     def _start(self, arguments: list[str]) -> "subprocess.Popen[str]":
-        path = os.pathsep.join([str(self.site), str(self.folder)])
         pipe = subprocess.PIPE
         return subprocess.Popen(
             arguments,
@@ -185,7 +194,7 @@ class Follower:
             stdout=pipe,
             stderr=pipe if arguments[1] != "-c" else None,
             text=True,
-            env=os.environ | {"PYTHONPATH": path, "COLUMNS": "80"},
+            env=os.environ | self._environment,
         )
 
 

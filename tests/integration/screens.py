@@ -8,13 +8,13 @@ import re
 import select
 import signal
 import struct
-import subprocess
-import sys
 import termios
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.integration import warm
 
 _TOKEN = re.compile(r"\x1b\[([0-9;?]*)([A-Za-z])|(\r|\n|\x08)|([^\x1b\r\n\x08]+)|(\x1b.?)")
 
@@ -48,15 +48,8 @@ def look(
     }
     for name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR"):
         environment.pop(name, None)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "misstep", *map(str, arguments)],
-        stdin=other,
-        stdout=other,
-        stderr=other,
-        cwd=cwd,
-        env=environment,
-        start_new_session=True,
-    )
+    words = [str(argument) for argument in arguments]
+    process = warm.start(words, (other, other, other), env=environment, cwd=cwd, new_session=True)
     os.close(other)
     try:
         raw = _read(main, process, time.monotonic() + timeout, on_output)
@@ -71,7 +64,7 @@ def look(
 
 def _read(
     main: int,
-    process: "subprocess.Popen[bytes]",
+    process: warm.Warm,
     end: float,
     on_output: Callable[[str, int], None] | None,
 ) -> str:

@@ -1,16 +1,15 @@
 """`misstep fuzz` and `misstep run` from outside, and what is left of a pool when they are interrupted."""
 
+import os
 import re
 import shlex
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from tests.integration.cli import misstep
+from tests.integration.cli import begin, misstep
 
 Courier = tuple[Path, Path]
 
@@ -52,24 +51,23 @@ def test_fuzz_writes_a_pool_and_continues_it(courier: Courier, tmp_path: Path) -
 def test_interrupted(courier: Courier, tmp_path: Path, how: signal.Signals) -> None:
     """All states that were reported are in the file, and the pool can be continued to the same result."""
     out = tmp_path / "pool.jsonl"
-    command = [sys.executable, "-m", "misstep.cli", "fuzz", *map(str, courier), "--seed", "7", "--pool"]
-    process = subprocess.Popen([*command, "100000000", "--out", str(out)], stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and (not out.exists() or out.stat().st_size < 5000):
-        assert process.poll() is None, process.stderr.read() if process.stderr else ""
+    command = ("fuzz", *courier, "--seed", "7", "--pool")
+    running = begin(*command, "100000000", "--out", out)
+    while not out.exists() or out.stat().st_size < 5000:
+        assert running.process.poll() is None, running.end().err
         time.sleep(0.02)
-    process.send_signal(how)
-    _, errors = process.communicate(timeout=60)
-    assert "Traceback" not in errors
+    os.kill(running.pid, how)
+    ended = running.end()
+    assert "Traceback" not in ended.err
     if how is not signal.SIGKILL:
-        assert process.returncode == 2
-        told = re.search(r"this goes on:\n  (misstep fuzz .*)\n", errors)
+        assert ended.code == 2
+        told = re.search(r"this goes on:\n  (misstep fuzz .*)\n", ended.err)
         assert told and shlex.split(told[1])[-1] == "--resume"
     kept = out.read_bytes().split(b"\n")[:-1]
     assert len(kept) >= 10
     size = str(len(kept) + 5)
-    subprocess.run([*command, size, "--out", str(out), "--resume"], check=True, capture_output=True)
+    assert misstep(*command, size, "--out", out, "--resume").code == 0
     whole = tmp_path / "whole.jsonl"
-    subprocess.run([*command, size, "--out", str(whole)], check=True, capture_output=True)
+    assert misstep(*command, size, "--out", whole).code == 0
     assert out.read_bytes() == whole.read_bytes()
     assert out.read_bytes().split(b"\n")[: len(kept)] == kept

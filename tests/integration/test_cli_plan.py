@@ -1,8 +1,8 @@
 """`misstep plan` from outside: results, limits and what happens with bad input."""
 
 import json
+import os
 import signal
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import pytest
 
 from misstep.pddl import read_domain, read_problem
 from misstep.pddl.translate import translate
-from tests.integration.cli import command, misstep, processor_seconds
+from tests.integration.cli import begin, misstep, processor_seconds
 
 KEYS = {"outcome", "cost", "plan", "expanded", "evaluated", "seconds"}
 DOMAIN = """(define (domain d) (:requirements :strips)
@@ -154,20 +154,15 @@ def test_time_limit_of_the_search(courier: tuple[Path, Path], tmp_path: Path) ->
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupt(courier: tuple[Path, Path], tmp_path: Path, number: signal.Signals) -> None:
     problem = large_courier(tmp_path, places=8, parcels=12)
-    process = subprocess.Popen(
-        [*command(), "plan", str(courier[0]), str(problem), "--search", "astar:lmcut", "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    while processor_seconds(process.pid) < 2.5:  # of which loading takes less than half
-        assert process.poll() is None, "the task is too easy for this test"
+    running = begin("plan", courier[0], problem, "--search", "astar:lmcut", "--json")
+    while processor_seconds(running.pid) < 1.0:  # of which loading takes less than half
+        assert running.process.poll() is None, "the task is too easy for this test"
         time.sleep(0.05)
-    process.send_signal(number)
-    out, err = process.communicate(timeout=300)
-    assert (process.returncode, out) == (2, "")
-    assert "interrupted" in err
-    assert "Traceback" not in err
+    os.kill(running.pid, number)
+    ended = running.end(timeout=100)
+    assert (ended.code, ended.out) == (2, "")
+    assert "interrupted" in ended.err
+    assert "Traceback" not in ended.err
 
 
 def test_dropped_schema_with_its_reason(courier: tuple[Path, Path], tmp_path: Path) -> None:

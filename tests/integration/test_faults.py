@@ -1,6 +1,10 @@
 """The disk fails at every operation of a small test; `python -m tests.integration.faults 1000` makes more."""
 
+import pytest
+
 from tests.integration.faults import FAULTS, campaign
+
+pytestmark = pytest.mark.timeout(600)  # it has many runs
 
 
 def test_nothing_is_lost_and_everything_resumes() -> None:

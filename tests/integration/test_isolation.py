@@ -1,6 +1,7 @@
 """Policies that crash, hang, print or fork: the test goes on, JSON stays clean, nothing is left behind."""
 
 import atexit
+import contextlib
 import json
 import os
 import shutil
@@ -16,7 +17,7 @@ import pytest
 
 from misstep import load
 from misstep.support.census import descendants
-from tests.integration.cli import command
+from tests.integration.cli import begin
 
 ROOT = Path(__file__).parents[2]
 FERRY = ROOT / "tests" / "tasks" / "ferry"
@@ -34,24 +35,22 @@ def task_file() -> str:
 
 def run_policy(name: str, out: Path, *options: str) -> tuple[int, dict[str, Any], str]:
     """The exit code, the JSON and what went to standard error."""
-    process = subprocess.Popen(
-        [*command(), "test", task_file(), "--json", "--policy", f"python:{ROOT / 'tests' / 'hostile.py'}:{name}",
-         "--pool", str(POOL), "--out", str(out), *options],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-    )  # fmt: skip
+    running = begin(
+        *("test", task_file(), "--json", "--policy", f"python:{ROOT / 'tests' / 'hostile.py'}:{name}"),
+        *("--pool", str(POOL), "--out", out, *options),
+        new_session=True,
+    )
     left: set[int] = set()
-    while process.poll() is None:
-        left.update(descendants(process.pid))
-        try:
-            process.wait(0.2)
-        except subprocess.TimeoutExpired:
-            continue
-    output, errors = process.communicate()
+    while running.process.poll() is None:
+        left.update(descendants(running.pid))
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            running.process.wait(0.2)
+    ended = running.end()
     deadline = time.monotonic() + 60
     while still := [pid for pid in left if is_running(pid)]:
         assert time.monotonic() < deadline, f"left behind: {still}"
         time.sleep(0.05)
-    return process.returncode, json.loads(output), errors
+    return ended.code, json.loads(ended.out), ended.err
 
 
 def is_running(pid: int) -> bool:
@@ -151,19 +150,16 @@ def test_a_slow_policy_is_asked_for_fewer_states(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_all_processes_go_with_misstep(number: signal.Signals, tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [*command(), "test", task_file(), "--json", "--out", str(tmp_path / "out"),
-         "--policy", f"python:{ROOT / 'tests' / 'hostile.py'}:leaves_children"],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-    )  # fmt: skip
+    policy = ("--policy", f"python:{ROOT / 'tests' / 'hostile.py'}:stays_with_children")
+    running = begin("test", task_file(), "--json", "--out", tmp_path / "out", *policy, new_session=True)
     seen: set[int] = set()
     deadline = time.monotonic() + 300
-    while len(seen) < 3 and process.poll() is None:  # the keeper, the policy's process, its children
-        assert time.monotonic() < deadline
-        seen.update(descendants(process.pid))
+    while len(seen) < 4:  # the keeper, the policy's process, its two children
+        assert running.process.poll() is None and time.monotonic() < deadline
+        seen.update(descendants(running.pid))
         time.sleep(0.02)
-    os.kill(process.pid, number)
-    process.wait(60)
+    os.kill(running.pid, number)
+    assert running.end().code != 0
     while still := [pid for pid in seen if is_running(pid)]:
         assert time.monotonic() < deadline + 20, f"left behind: {still}"
         time.sleep(0.05)

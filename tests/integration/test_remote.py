@@ -6,7 +6,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -331,10 +330,8 @@ def free_port() -> Any:
 
 def test_nobody_listens_there(task: Task, tmp_path: Path) -> None:
     for address in (f"127.0.0.1:{free_port()}", f"unix://{tmp_path}/nothing"):
-        start = time.monotonic()
         with pytest.raises(PolicyError, match=r"no policy server answers at .*check the address"):
             make_policy_part(f"remote:{address}").bind(task)
-        assert time.monotonic() - start < 10
 
 
 @pytest.mark.parametrize(
@@ -400,7 +397,12 @@ from misstep import load
 from misstep.policy import per_state
 from misstep.remote.server import PolicyServer
 task = load(sys.argv[1], sys.argv[2])
+asked = 0
 def choose(state):
+    global asked
+    asked += 1
+    if asked == 20:
+        print("on the way", flush=True)
     threading.Event().wait(0.02)
     return task.applicable(state)[0]
 with PolicyServer(task, per_state(choose)) as server:
@@ -417,14 +419,17 @@ def test_a_server_that_dies_on_the_way(task: Task, states: Any, how: signal.Sign
         address = server.stdout.readline().strip()
         remote = Remote(address, max_seconds=3).bind(task)
         assert remote(task.batch([task.initial_state])) == [task.applicable(task.initial_state)[0]]
-        threading.Timer(0.5, server.send_signal, (how,)).start()
-        start = time.monotonic()
+
+        def strike() -> None:
+            if server.stdout.readline() == "on the way\n":
+                server.send_signal(how)
+
+        threading.Thread(target=strike, daemon=True).start()
         words = "is gone" if how == signal.SIGKILL else "did not answer within 3 seconds"
         with pytest.raises(
             PolicyError, match=rf"the policy server at {address} {words} .*of 300 states were"
         ):
             remote(states)
-        assert time.monotonic() - start < 20
     finally:
         server.kill()
         server.wait(timeout=10)

@@ -16,6 +16,8 @@ from misstep.errors import InputError, LimitReached
 from misstep.task import load
 from tests.integration.cli import processes_with, ran
 
+pytestmark = pytest.mark.translator
+
 # Starts a child that does the same for ever; both carry the word on their command lines.
 FAMILY = (
     "import subprocess, sys, time\n"

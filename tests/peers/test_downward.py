@@ -13,10 +13,10 @@ from misstep.reference.plan import validate
 from misstep.testing.random_tasks import random_walk
 from tests.data import NO_DATA
 from tests.peers import downward
-from tests.taskset import PddlTask, own_tasks, shared_tasks
+from tests.taskset import PddlTask, own_tasks, sampled, shared_tasks
 
 pytestmark = downward.needs_downward
-TASKS = [*own_tasks(), *shared_tasks()]
+TASKS = sampled([*own_tasks(), *shared_tasks()])
 
 
 def test_there_are_enough_tasks() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 import misstep
 from tests.peers.pddl_text import without_either
-from tests.taskset import PddlTask, own_tasks, shared_tasks
+from tests.taskset import PddlTask, own_tasks, sampled, shared_tasks
 
 pytest.importorskip("unified_planning", reason="unified-planning is not installed")
 from unified_planning.engines.plan_validator import SequentialPlanValidator
@@ -18,7 +18,7 @@ get_environment().credits_stream = None
 get_environment().error_used_name = False
 
 
-@pytest.mark.parametrize("task", [*own_tasks(), *shared_tasks()], ids=lambda t: t.name)
+@pytest.mark.parametrize("task", sampled([*own_tasks(), *shared_tasks()]), ids=lambda t: t.name)
 def test_plans_are_valid(task: PddlTask) -> None:
     native = misstep.load(task.domain, task.problem)
     results = [misstep.search(native, config) for config in ("astar:lmcut", "gbfs:ff", "ehc:ff")]

@@ -3,8 +3,11 @@
 import gc
 import json
 import os
+import pickle
 import signal
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,8 +23,9 @@ from misstep.answers.asking import Ended, Overdue
 from misstep.answers.guard import Guard
 from misstep.config import Config
 from misstep.errors import FlakyPolicy, InputError, LimitReached, PolicyError
-from misstep.isolation.frames import Closed, Connection
+from misstep.isolation.frames import Closed, Connection, ControlConnection
 from misstep.isolation.host import Host
+from misstep.isolation.keeper import BEGUN, KILL, OPEN
 from misstep.isolation.policy import IsolatedPolicy
 from misstep.support.census import descendants
 from misstep.task import Task
@@ -155,6 +159,23 @@ def test_what_opening_raises_is_raised_here(
     with pytest.raises(error, match=text):
         host.open(Echo(fails), budget=Budget(seconds=2) if fails == "hang" else None)
     assert host.open(Echo())["pid"]
+
+
+def test_a_keeper_obeys_all_that_it_reads_at_once() -> None:
+    """A busy machine: the word to end a process, which ended by itself, and the next one come in one piece."""
+    ours, theirs = socket.socketpair()
+    opened = pickle.dumps((sys.path, None, pickle.dumps(Echo())))
+    frames = [(KILL, json.dumps("it gave no answer").encode()), (OPEN, opened)]
+    ours.sendall(b"".join(kind + len(data).to_bytes(4, "little") + data for kind, data in frames))
+    program = [sys.executable, "-c", "from misstep.isolation.keeper import main; main()"]
+    with theirs:
+        numbers = [str(theirs.fileno()), str(os.getpid())]
+        keeper = subprocess.Popen([*program, *numbers], pass_fds=[theirs.fileno()], start_new_session=True)
+    control = ControlConnection(ours)
+    frame = control.receive(seconds=30)
+    control.close()
+    assert keeper.wait(30) == 0
+    assert frame is not None and frame[0] == BEGUN
 
 
 def test_a_keeper_that_was_killed_is_started_again(host: Host) -> None:

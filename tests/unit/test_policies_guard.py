@@ -5,7 +5,6 @@ import os
 import random
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -140,16 +139,16 @@ def test_a_policy_error_ends_the_policy(task: Task, states: Any) -> None:
 
 
 def test_a_hang_is_given_up_and_the_policy_counts_as_dead(task: Task, states: Any) -> None:
-    calls = []
+    calls, ended = [], []
     released = threading.Event()
 
     def policy(states: Any) -> Any:
         calls.append(len(states))
-        released.wait(30)
+        released.wait(60)
+        ended.append(len(states))
         return [None] * len(states)
 
     guard = Guard(policy, task, max_seconds=0.2)
-    start = time.monotonic()
     (reason,) = {answer.reason for answer in guard(states)}
     assert (
         f"no answer for 1 states (the state {states[0]}) within 0.2 seconds and is not asked again" in reason
@@ -158,8 +157,7 @@ def test_a_hang_is_given_up_and_the_policy_counts_as_dead(task: Task, states: An
         assert guard(task.batch([task.initial_state])) == [BadAnswer(reason, "failed")]
     assert guard.dead == reason
     assert failure_share(guard) == 1
-    assert time.monotonic() - start < 5
-    assert calls == [1]
+    assert (calls, ended) == ([1], [])  # it hangs still
     released.set()
 
 

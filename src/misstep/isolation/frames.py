@@ -44,7 +44,10 @@ class Connection:
 
     def send_with(self, kind: bytes, data: bytes, descriptor: int) -> None:
         """Sends a small frame and a file descriptor."""
-        socket.send_fds(self._socket, [_HEADER.pack(kind, len(data)) + data], [descriptor])
+        try:
+            socket.send_fds(self._socket, [_HEADER.pack(kind, len(data)) + data], [descriptor])
+        except OSError:
+            raise Closed from None
 
     def receive(self, *, seconds: float | None = None, is_near: bool = False) -> tuple[bytes, bytes] | None:
         """The next frame, None where it did not come in time: what came of it is kept.

@@ -147,6 +147,7 @@ class Host:
             if frame[0] == BEGUN:
                 sock = socket.socket(fileno=control.take_descriptor())
                 return _Worker(json.loads(frame[1]), Connection(sock))
+        self.close()  # Or what it begins late would be taken for what the next question waits for.
         raise PolicyError(
             f"the policy's process could not be started within {_START_SECONDS:g} seconds; the machine is busy "
             "or ill: try again, or test the policy in misstep's own process (--no-isolate)"

@@ -74,8 +74,10 @@ class Keeper:
         ready, _, _ = select.select(watched, [], [], pause)
         if self._wake[0] in ready:
             os.read(self._wake[0], 512)
-        if self.control.fileno() in ready and (frame := self.control.receive(seconds=0)) is not None:
-            self._obey(*frame)
+        if self.control.fileno() in ready:
+            # All that came: `select` does not know of a second frame that one look at the socket took in.
+            while (frame := self.control.receive(seconds=0)) is not None:
+                self._obey(*frame)
         if self.child is not None:
             self._listen(self.child)
             self._look(self.child)
