@@ -10,7 +10,7 @@ JOBS ?= 2
 # Where the editable install built the core; newest first, should there be several.
 CORE = $(firstword $(shell ls -dt build/cp*/ 2>/dev/null))
 
-.PHONY: demo test native-test check docs tidy bench sanitize fuzz mutants torture soundness format build clean golden
+.PHONY: demo test native-test check docs tidy bench ledger sanitize fuzz mutants torture soundness format build clean golden
 .DEFAULT_GOAL := test
 
 $(VENV)/.tools: pyproject.toml
@@ -86,6 +86,12 @@ bench: $(VENV)/.built $(VENV)/.peers
 	$(BIN)/python -m benchmarks.dominance
 	$(BIN)/python -m benchmarks.peer_pools
 	$(BIN)/python -m benchmarks.isolation
+
+# Instructions of fixed commands beside those that were kept: 3 % more in one of them fails. KEEP=1 keeps the counts,
+# with REASON='...' where a command may take more from now on. ONLY='verify show' REPEAT=3 for some, several times.
+ledger: $(VENV)/.built
+	$(BIN)/python -m benchmarks.ledger --jobs $(JOBS) $(if $(ONLY),--only $(ONLY)) $(if $(REPEAT),--repeat $(REPEAT)) \
+	    $(if $(KEEP),--keep) $(if $(REASON),--reason '$(REASON)')
 
 check: $(VENV)/.built
 	$(BIN)/ruff format --check .
