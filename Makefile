@@ -10,7 +10,7 @@ JOBS ?= 2
 # Where the editable install built the core; newest first, should there be several.
 CORE = $(firstword $(shell ls -dt build/cp*/ 2>/dev/null))
 
-.PHONY: demo test native-test check docs tidy bench ledger sanitize fuzz mutants torture soundness format build clean golden
+.PHONY: demo test native-test check docs tidy bench ledger mutation mutation-map sanitize fuzz mutants torture soundness format build clean golden
 .DEFAULT_GOAL := test
 
 $(VENV)/.tools: pyproject.toml
@@ -67,6 +67,14 @@ fuzz: $(VENV)/.built
 # Damaged files of every input format, given to the real commands; with the core of `make sanitize` where that was built.
 mutants: $(VENV)/.built
 	$(BIN)/python -m tests.mutants $(or $(SECONDS),600) $(SEED) $(if $(wildcard $(SANITIZED)/_core.*so),--sanitized $(SANITIZED))
+
+# Small changes of the most trusted modules: does a test notice? Those that were made by hand, and MUTANTS drawn with SEED.
+# The same command goes on after Ctrl-C. The map says which tests reach which lines; without it, each module has a usual list.
+mutation: $(VENV)/.built
+	$(BIN)/python -m tests.mutation --mutants $(or $(MUTANTS),400) --seed $(or $(SEED),1) --jobs $(JOBS)
+
+mutation-map: $(VENV)/.built
+	$(BIN)/python -m tests.mutation --map --jobs $(JOBS)
 
 # Random PDDL with an interpreter and a Dijkstra of its own: everything that misstep says is compared. SECONDS=36000 for a night.
 torture: $(VENV)/.built

@@ -26,7 +26,9 @@ LOG = """\
 
 
 def row(instructions: int, *, command: str = "plan", commit: str = "a", reason: str = "") -> Row:
-    return Row(commit, "2026-01-31", command, "12345678", instructions, *vars(HERE).values(), reason)
+    return Row(
+        commit, "2026-01-31", command, "12345678", instructions, HERE.python, HERE.compiler, HERE.arch, reason
+    )
 
 
 def test_the_count_of_a_process_is_read() -> None:
