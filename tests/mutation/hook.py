@@ -33,6 +33,7 @@ class _Loader(SourceFileLoader):
         self._changed = changed
 
     def get_code(self, fullname: str) -> CodeType:
+        del fullname  # the one module that is found
         return self.source_to_code(Path(self._changed).read_bytes(), self.path)
 
 
