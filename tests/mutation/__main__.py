@@ -38,9 +38,10 @@ def main(words: Sequence[str] | None = None) -> int:
             made.place_of(block)
         named = [] if options.drawn else [made.from_block(block) for block in blocks(HERE / "named.txt")]
         files = made.targets(options.modules or made.TARGETS)
-        drawn = [] if options.named else made.draw(files, options.mutants, options.seed)
         if options.only:
             named, drawn = _only(options.only, named, files)
+        else:
+            drawn = [] if options.named else made.draw(files, options.mutants, options.seed)
     except Stale as stale:
         print(f"error: {stale}", file=sys.stderr)
         return 2
@@ -83,7 +84,7 @@ def _only(
     """Those with these keys, out of all that there are."""
     chosen = [mutant for mutant in named if mutant.key in keys]
     left = set(keys) - {mutant.key for mutant in chosen}
-    found = [mutant for file in files if left for mutant in made.all_of(file) if mutant.key in left]
+    found = made.with_keys(files, left) if left else []
     if missing := left - {mutant.key for mutant in found}:
         raise Stale(f"no mutant has the key {min(missing)}: the module changed since")
     return chosen, found

@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 import hashlib
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 
-from tests.mutation.operators import edits
+from tests.mutation.operators import Edit, differs, edits
 
 ROOT = Path(__file__).parents[2]
 TARGETS = (
@@ -81,13 +82,29 @@ def targets(patterns: Iterable[str] = TARGETS) -> list[str]:
 def all_of(file: str) -> list[Mutant]:
     """Every mutant of one module."""
     source = (ROOT / file).read_bytes()
-    return [Mutant(file, edit.apply(source), edit.lines, edit.is_at_import) for edit in edits(source)]
+    return [_mutant(file, source, edit) for edit in edits(source) if differs(source, edit)]
 
 
 def draw(files: Sequence[str], count: int, seed: int) -> list[Mutant]:
     """So many of all mutants of these files, all equally likely."""
-    everything = [mutant for file in files for mutant in all_of(file)]
-    return random.Random(seed).sample(everything, min(count, len(everything)))
+    sources = {file: (ROOT / file).read_bytes() for file in files}
+    everything = [(file, edit) for file in files for edit in edits(sources[file])]
+    random.Random(seed).shuffle(everything)
+    usable = ((file, edit) for file, edit in everything if differs(sources[file], edit))
+    return [_mutant(file, sources[file], edit) for file, edit in islice(usable, count)]
+
+
+def with_keys(files: Sequence[str], keys: Container[str]) -> list[Mutant]:
+    """Those of all mutants that have one of these keys."""
+    found = []
+    for file in files:
+        source = (ROOT / file).read_bytes()
+        found += [one for edit in edits(source) if (one := _mutant(file, source, edit)).key in keys]
+    return found
+
+
+def _mutant(file: str, source: bytes, edit: Edit) -> Mutant:
+    return Mutant(file, edit.apply(source), edit.lines, edit.is_at_import)
 
 
 @dataclass(frozen=True)

@@ -55,17 +55,16 @@ class Edit:
 
 
 def edits(source: bytes) -> list[Edit]:
-    """All changes, by place; each gives a module that can be compiled and that differs."""
+    """All changes, by place. A few of them may not be Python; `differs` says so."""
     walk = _Walk(source)
     walk.visit(ast.parse(source))
-    unique = {(edit.begin, edit.end, edit.text): edit for edit in sorted(walk.found)}
-    return [edit for edit in unique.values() if _differs(source, edit)]
+    return list({(edit.begin, edit.end, edit.text): edit for edit in sorted(walk.found)}.values())
 
 
-def _differs(source: bytes, edit: Edit) -> bool:
-    changed = edit.apply(source)
+def differs(source: bytes, edit: Edit) -> bool:
+    """Whether a change gives a module that can be compiled and that is another one."""
     try:
-        return ast.dump(ast.parse(changed)) != ast.dump(ast.parse(source))
+        return ast.dump(ast.parse(edit.apply(source))) != ast.dump(ast.parse(source))
     except SyntaxError:
         return False
 

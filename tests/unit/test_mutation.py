@@ -14,7 +14,7 @@ import pytest
 from tests.mutation import __main__ as mutation
 from tests.mutation import hook, mutants, selection
 from tests.mutation.mutants import Block, Mutant, Stale, blocks, from_block, is_equivalent
-from tests.mutation.operators import edits
+from tests.mutation.operators import differs, edits
 from tests.mutation.report import Kept, lines, score
 from tests.mutation.selection import digest, read_map, write_map
 from tests.mutation.trial import Runner, Tried, make_overlay
@@ -23,7 +23,7 @@ from tests.mutation.trial import Runner, Tried, make_overlay
 def changed(text: str) -> set[str]:
     """All mutants of a text."""
     source = text.encode()
-    return {edit.apply(source).decode() for edit in edits(source)}
+    return {edit.apply(source).decode() for edit in edits(source) if differs(source, edit)}
 
 
 @pytest.mark.parametrize(
@@ -294,6 +294,7 @@ def test_drawing_depends_on_the_seed_alone(checkout: Path) -> None:
     first: Sequence[Mutant] = mutants.draw(files, 4, 1)
     assert [one.key for one in first] == [one.key for one in mutants.draw(files, 4, 1)]
     everything = {one.key for one in mutants.all_of(files[0])}
+    assert {one.key for one in mutants.with_keys(files, everything)} == everything
     assert {one.key for one in mutants.draw(files, 10_000, 2)} == everything
 
 

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 
 from misstep import State, Task, load
 from misstep._core import HeuristicPolicy, PolicyGraph
-from misstep.answers.answer import BadAnswer, bad_answer
+from misstep.answers.answer import NO_NUMBER, NO_SUCH_ACTION, BadAnswer, bad_answer
 from misstep.answers.guard import (
     Guard,
     bind_guarded,
@@ -407,6 +408,42 @@ def test_batch_sizes(task: Task, states: Any) -> None:
         setattr(policy, "best_batch", wrong)  # noqa: B010
         with pytest.raises(PolicyError, match="best_batch"):
             Guard(policy, task)
+
+
+def test_a_slow_policy_is_asked_for_fewer_states_at_once(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call should take half a second. A call that takes less is followed by one of 4 times the size."""
+    now, sizes, each = 0.0, list[int](), 0.001
+    monkeypatch.setattr("misstep.answers.guard.time", SimpleNamespace(perf_counter=lambda: now))
+
+    def policy(states: Any) -> Any:
+        nonlocal now
+        now += each * len(states)
+        sizes.append(len(states))
+        return [None] * len(states)
+
+    guard, many = Guard(policy, task), task.batch([task.initial_state] * 85)
+    guard(many)
+    assert sizes == [1, 4, 16, 64]
+    sizes.clear()
+    each = 3 / 64
+    guard(many)
+    assert sizes == [85]  # 4 s
+    sizes.clear()
+    guard(many)
+    assert sizes == [10, 40, 10, 25]  # 10 states take 0.47 s, 40 of them 1.9 s
+    sizes.clear()
+    each = 10.0
+    guard(task.batch([task.initial_state] * 18))
+    assert sizes == [10, *[1] * 8]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reason"), [("failed", NO_NUMBER.reason), ("illegal", NO_SUCH_ACTION.reason)]
+)
+def test_a_run_without_an_answer_has_a_reason_all_the_same(task: Task, outcome: str, reason: str) -> None:
+    """As of native policies, which keep none."""
+    run: Any = SimpleNamespace(outcome=outcome, states=[task.initial_state], answer=None)
+    assert reason_of_run(HeuristicPolicy(task, "ff"), run) == reason != ""
 
 
 def test_wrong_use(task: Task) -> None:
