@@ -56,7 +56,7 @@ def _plan(task: str, search: str, expansions: int) -> str:
     return f"plan {task} --search {search} --max-expansions {expansions} --quiet"
 
 
-_ASNET = "--epochs 3 --batches 10 --hidden 8 --layers 2 --threads 1 --out out/models --quiet"
+_ASNET = "--cohorts 1 --epochs 2 --batches 20 --hidden 8 --layers 2 --threads 1 --out out/models --quiet"
 _MLP = "--hidden 8 --steps 2000 --exam-every 1000 --exam-runs 10 --out out/line.jani2nnet --quiet"
 
 COMMANDS = (
@@ -71,9 +71,9 @@ COMMANDS = (
     ),
     Command("dominance", f"dominance {_pddl('transport', 5)}"),
     Command("test-panel", _test(_pddl("gripper", 9), "zoo:gripper", 10, _PANEL), 1),
-    Command("test-failing", _test(_pddl("spanner", 8), "heuristic:ff", 2, _PANEL), 1),
+    Command("test-failing", _test(_pddl("spanner", 8), "heuristic:ff", 1, _PANEL), 1),
     Command("test-bounds", _test(_pddl("transport", 5), "zoo:transport", 15, _BOUNDS), 1),
-    Command("test-python", _test(_pddl("blocks", 9), "python:policy.py:choose", 3, _IMPROVE), 1),
+    Command("test-python", _test(_pddl("blocks", 9), "python:policy.py:choose", 2, _IMPROVE), 1),
     Command("test-model", f"test {_LINE} --runs 200 --no-live --out out/record --quiet", 1),
     Command("decide", f"safety decide {_LINE} --radius inf --quiet"),
     Command("verify", "verify record"),
@@ -94,7 +94,7 @@ domain = "domains/visitall.pddl"
 problems = ["tasks/visitall-10.pddl"]
 policies = ["zoo:visitall", "heuristic:ff"]
 oracle = ["improve/ehc"]
-max_steps=200
+max_steps = 50
 pool = 2
 """
 _POLICY = '''\

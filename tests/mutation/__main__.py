@@ -147,17 +147,26 @@ class _Choice:
         self._lock = threading.Lock()
 
     def tests(self, mutant: Mutant) -> tuple[list[str], float]:
-        if self._reached is not None:
-            tests = self._reached.tests(mutant)
-            return tests, self._reached.cost(tests)
-        tests = list(self._given or usual_tests(mutant))
+        """Those of the map; files of tests that changed since come whole."""
+        if self._reached is None:
+            tests = list(self._given or usual_tests(mutant))
+            return tests, self._seconds(mutant, tests)
+        stale = [file for file in usual_tests(mutant) if self._reached.is_stale(file)]
+        tests = [test for test in self._reached.tests(mutant) if test.split("::")[0] not in stale]
+        seconds = self._reached.cost(tests) + self._seconds(mutant, stale)
+        return [*stale, *tests], seconds
+
+    def _seconds(self, mutant: Mutant, tests: list[str]) -> float:
+        """What tests take that pass without a change."""
+        if not tests:
+            return 0.0
         with self._lock:
             if tuple(tests) not in self._checked:
                 begin = time.monotonic()
                 if not self._runner.passes_without(mutant, tests, 600.0):
                     raise RuntimeError(f"these tests fail without a change: {' '.join(tests)}")
                 self._checked[tuple(tests)] = time.monotonic() - begin
-            return tests, self._checked[tuple(tests)]
+            return self._checked[tuple(tests)]
 
 
 def _take(

@@ -40,6 +40,11 @@ _USUAL = {
     "src/misstep/session.py": ("session", "suite", "time_limits"),
     "src/misstep/pytest_plugin.py": ("../integration/test_pytest_plugin",),
     "src/misstep/reports/junit.py": ("junit",),
+    "src/misstep/answers/guard.py": ("policies_guard",),
+    "src/misstep/lab.py": ("lab", "session"),
+    "src/misstep/task_subject.py": ("session", "suite"),
+    "src/misstep/oracles/lookahead.py": ("lookahead",),
+    "src/misstep/statistics.py": ("statistics",),
     "src/misstep/cli/*.py": ("junit", "../integration/test_cli_test"),
 }
 """Without a map: the tests of each module."""
@@ -72,6 +77,10 @@ class Reached:
 
     def cost(self, tests: Iterable[str]) -> float:
         return sum(self.seconds.get(test, 1.0) for test in tests)
+
+    def is_stale(self, file: str) -> bool:
+        """Whether a file of tests is another one than when the map was made."""
+        return self.digests.get(file) != digest(ROOT / file)
 
 
 def usual_tests(mutant: Mutant) -> list[str]:
@@ -127,7 +136,9 @@ def write_map(file: Path, parts: Path) -> Reached:
             name: {str(line): sorted(order[test] for test in tests) for line, tests in of.items()}
             for name, of in lines.items()
         },
-        "digests": {name: digest(ROOT / name) for name in lines},
+        "digests": {
+            name: digest(ROOT / name) for name in [*lines, *sorted({test.split("::")[0] for test in seconds})]
+        },
     }
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(data), encoding="utf-8")

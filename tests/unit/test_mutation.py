@@ -198,12 +198,16 @@ def test_a_map_of_another_text_falls_back_to_the_tests_of_the_file(checkout: Pat
     parts.mkdir()
     file = checkout / "src/misstep/small.py"
     for test, seconds, line in (("a", 2.0, 2), ("b", 1.0, 8)):
+        (checkout / test).touch()
         entry = {"test": test, "seconds": seconds, "files": {str(file): [line]}}
         (parts / f"{test}.jsonl").write_text(json.dumps(entry) + "\n", encoding="utf-8")
     reached = write_map(checkout / "map.json", parts)
     one = mutant(checkout, "a < b", "a > b", 2)
     assert reached.tests(one) == ["a"]
-    assert reached.digests == {"src/misstep/small.py": digest(file)}
+    assert reached.digests["src/misstep/small.py"] == digest(file)
+    assert not reached.is_stale("a")
+    (checkout / "a").write_text("other", encoding="utf-8")
+    assert reached.is_stale("a")
     file.write_text("\n" + file.read_text(encoding="utf-8"), encoding="utf-8")
     assert reached.tests(one) == ["b", "a"]  # the quickest first
 
