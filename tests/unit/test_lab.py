@@ -209,7 +209,7 @@ def test_a_limit_is_told_with_the_answer_that_met_it_only(setting: Setting) -> N
 
 def test_a_limit_that_was_told_before_a_stop_is_not_told_again(setting: Setting) -> None:
     lab = setting.lab
-    lab.memory = Told([{"key": "first", "claims": [], "effort": 5.0, "limits_hit": ["a: seconds"]}])
+    lab.memory = Told({"key": "first", "claims": [], "effort": 5.0, "limits_hit": ["a: seconds"]})
     lab.consult("first", lambda: pytest.fail("it was answered before"))
     assert (lab.effort, lab.limits_hit) == (5.0, {"a: seconds"})
     lab.consult("second", list)
