@@ -35,7 +35,7 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         known = blocks(HERE / "equivalent.txt")
         for block in known:
-            made.place_of(block)
+            made.from_block(block)
         named = [] if options.drawn else [made.from_block(block) for block in blocks(HERE / "named.txt")]
         files = made.targets(options.modules or made.TARGETS)
         if options.only:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import hashlib
 import random
@@ -64,12 +65,6 @@ class Mutant:
         after = self.changed.decode().splitlines()
         lines = list(difflib.unified_diff(before, after, lineterm="", n=0))
         return "\n".join([f"{self.file}:{self.lines[0]}", *(line for line in lines[2:] if line[:2] != "@@")])
-
-    def minus_plus(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The lines that go and those that come, without their indentation."""
-        lines = self.diff().splitlines()[1:]
-        minus = tuple(line[1:].strip() for line in lines if line[0] == "-")
-        return minus, tuple(line[1:].strip() for line in lines if line[0] == "+")
 
 
 def targets(patterns: Iterable[str] = TARGETS) -> list[str]:
@@ -184,11 +179,7 @@ def from_block(block: Block) -> Mutant:
 
 
 def is_equivalent(mutant: Mutant, known: Iterable[Block]) -> Block | None:
-    """The entry that proves that nothing can tell the mutant, if there is one."""
-    change = mutant.minus_plus()
-    for block in known:
-        if block.file == mutant.file and (block.minus, tuple(map(str.strip, block.plus))) == change:
-            at, _ = place_of(block)
-            if mutant.lines[0] <= at + len(block.minus) and at + 1 <= mutant.lines[1]:
-                return block
-    return None
+    """The entry that proves that nothing can tell the mutant, if there is one; brackets do not matter."""
+    own = [block for block in known if block.file == mutant.file]
+    meant = ast.dump(ast.parse(mutant.changed)) if own else ""
+    return next((block for block in own if ast.dump(ast.parse(from_block(block).changed)) == meant), None)
