@@ -191,6 +191,8 @@ def _statements(node: ast.stmt) -> Iterator[tuple[str, str]]:
             yield "pass", "deleted"
         case ast.Expr(value=ast.Yield() | ast.YieldFrom()):
             yield "pass", "deleted"
+        case ast.Delete(targets=[ast.Name(), *_]):
+            return  # of arguments that are not used
         case ast.AugAssign() | ast.Delete() | ast.Continue() | ast.Break():
             yield "pass", "deleted"
             if isinstance(node, ast.AugAssign) and type(node.op) in _ARITHMETIC:

@@ -40,7 +40,7 @@ _USUAL = {
     "src/misstep/session.py": ("session", "suite", "time_limits"),
     "src/misstep/pytest_plugin.py": ("../integration/test_pytest_plugin",),
     "src/misstep/reports/junit.py": ("junit",),
-    "src/misstep/answers/guard.py": ("policies_guard",),
+    "src/misstep/answers/guard.py": ("policies_guard", "isolation"),
     "src/misstep/lab.py": ("lab", "session"),
     "src/misstep/task_subject.py": ("session", "suite"),
     "src/misstep/oracles/lookahead.py": ("lookahead",),

@@ -67,6 +67,7 @@ def test_mutants_are_these(text: str, expected: set[str]) -> None:
         "x = f'{3 + 4}'",
         "log.debug(3)",
         "assert x < 3",
+        "def f(a):\n    del a",
         "from a import b",
         "def f():\n    return None",
         "x = zip(a, b, strict=True)",
