@@ -22,7 +22,7 @@ _USUAL = {
     "src/misstep/reference/jani_*.py": ("reference_safety", "reference_game", "jani_semantics"),
     "src/misstep/reference/*.py": (
         "reference_certificate reference_functions reference_game reference_plan reference_reading "
-        "reference_run reference_safety damaged_files forged_records"
+        "reference_run reference_safety reference_log damaged_files forged_records"
     ).split(),
     "src/misstep/judge.py": ("judge", "foreign_parts", "session"),
     "src/misstep/objectives/*.py": ("judge", "session", "contracts"),
