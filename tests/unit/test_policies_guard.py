@@ -16,6 +16,7 @@ import pytest
 from misstep import State, Task, load
 from misstep._core import HeuristicPolicy, PolicyGraph
 from misstep.answers.answer import NO_NUMBER, NO_SUCH_ACTION, BadAnswer, bad_answer
+from misstep.answers.asking import Asker, Ended
 from misstep.answers.guard import (
     Guard,
     bind_guarded,
@@ -463,3 +464,39 @@ def test_the_worker_ends_with_its_guard(task: Task, states: Any) -> None:
     del guard
     worker.join(timeout=10)
     assert not worker.is_alive()
+
+
+class Ending(Asker):
+    """A policy in a process that ends on every batch of several states, and on the initial state."""
+
+    def __init__(self, bad: State, answer: Any) -> None:
+        self.best_batch, self.warnings = 256, []
+        self._bad, self._answer = bad, answer
+        self.asked = 0
+
+    def ask(self, states: Any, *, seconds: float | None, budget: Any) -> Any:
+        self.asked += 1
+        if len(states) > 1 or states[0] == self._bad:
+            raise Ended("the policy's process ended with exit code 7")
+        return [self._answer] * len(states)
+
+
+def test_a_process_that_ends_has_failed_in_the_state_that_it_was_asked_about(task: Task, states: Any) -> None:
+    bad, action = states[0], task.actions[0]
+    guard = Guard(Ending(bad, action), task)
+    first, *others = guard(states)
+    assert isinstance(first, BadAnswer) and first.outcome == "failed"
+    assert others == [action] * (len(states) - 1)
+    assert dict(guard.failures) == {bad: "the policy's process ended with exit code 7"}
+    assert guard.dead is None
+
+
+def test_a_process_that_ends_ten_times_in_a_row_is_not_asked_again(task: Task, states: Any) -> None:
+    bad = states[0]
+    asker = Ending(bad, None)
+    guard = Guard(asker, task)
+    for _ in range(20):
+        (answer,) = guard(task.batch([bad]))
+        assert isinstance(answer, BadAnswer)
+    assert asker.asked == 10
+    assert guard.dead is not None and "10 times in a row" in guard.dead

@@ -53,7 +53,7 @@ EVENTS = [
     judged(6, "unknown", "cut-off"),
 ]
 ENTRIES = [entry(event) for event in EVENTS if event["verdict"] != "unknown"]
-FAMILIES = [
+FAMILIES: list[dict[str, Any]] = [
     {"outcome": "loop", "schema": "go", "region": 0, "members": [0, 1], "representative": 1},
     {"outcome": "solved", "schema": None, "region": 0, "members": [2], "representative": 2},
 ]
