@@ -139,7 +139,7 @@ def _row(command: Command, counts: Sequence[int], where: Where, machine: Machine
         where.commit,
         where.date,
         command.name,
-        command.digest,
+        commands.digest(command),
         min(counts),
         machine.python,
         machine.compiler,

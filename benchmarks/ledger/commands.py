@@ -26,11 +26,6 @@ class Command:
     def line(self) -> list[str]:
         return [sys.executable, "-m", "misstep", *self.words.split()]
 
-    @property
-    def digest(self) -> str:
-        """Tells whether a count was of the same words."""
-        return hashlib.sha256(self.words.encode()).hexdigest()[:8]
-
 
 def _pddl(domain: str, size: int) -> str:
     return f"domains/{domain}.pddl tasks/{domain}-{size}.pddl"
@@ -128,3 +123,22 @@ def prepare(folder: Path) -> None:
         ended = run([sys.executable, "-m", "misstep", *words.split()], folder)
         if ended.returncode not in (0, 1):
             raise Broken(f"misstep {words}\nended with {ended.returncode}:\n{ended.stderr.strip()}")
+
+
+def digest(command: Command) -> str:
+    """Tells whether a count was of the same words, with the same files that we keep."""
+    found = hashlib.sha256(command.words.encode())
+    for word in command.words.split():
+        if word.startswith("tasks/"):
+            found.update((Path(__file__).parent / word).read_bytes())
+        found.update(_MADE.get(word, "").encode())
+    return found.hexdigest()[:8]
+
+
+_MADE = {
+    "nightly.toml": _CAMPAIGN,
+    "python:policy.py:choose": _POLICY,
+    "line.jani": _PREPARED[0],
+    "record": "".join(_PREPARED[1:]),
+}
+"""How the files that are not kept are made."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.ledger import __main__ as ledger
-from benchmarks.ledger import counting
+from benchmarks.ledger import commands, counting
 from benchmarks.ledger.commands import COMMANDS, Command
 from benchmarks.ledger.counting import Broken, Machine, total
 from benchmarks.ledger.kept import Row, append, compare, read
@@ -181,3 +181,19 @@ def test_commands_have_different_names_and_all_files_that_they_name() -> None:
     folder = Path(ledger.__file__).parent / "tasks"
     named = {word for command in COMMANDS for word in command.words.split() if word.startswith("tasks/")}
     assert {Path(word).name for word in named} <= {file.name for file in folder.iterdir()}
+
+
+def test_a_count_belongs_to_the_words_and_to_the_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    by_name = {command.name: command for command in COMMANDS}
+    before = {name: commands.digest(command) for name, command in by_name.items()}
+    assert len(set(before.values())) == len(COMMANDS)
+    assert commands.digest(replace(by_name["show"], words="show record 1")) != before["show"]
+    monkeypatch.setattr(commands, "_MADE", {"nightly.toml": "pool = 5"})
+    changed = {name for name, command in by_name.items() if commands.digest(command) != before[name]}
+    assert "campaign" in changed and "test-python" in changed and "show" in changed
+    assert not changed & {"version", "help", "plan-ff", "fuzz"}
+
+
+def test_the_kept_file_has_every_command_as_it_is_now() -> None:
+    rows = {(row.command, row.words) for row in read(ledger.KEPT)}
+    assert rows >= {(command.name, commands.digest(command)) for command in COMMANDS}
