@@ -6,7 +6,7 @@ import pytest
 
 import misstep
 from misstep._core import HeuristicPolicy, PolicyGraph, State
-from misstep.claim import plan_claim
+from misstep.claim import Claim, plan_claim
 from misstep.explain.fault import Fault, localise
 from misstep.lab import Lab
 from misstep.oracle import open_case
@@ -190,3 +190,42 @@ def test_what_a_search_proves_comes_with_a_proof(domain: str, problem: str) -> N
     assert fault is not None and fault.lower is not None
     assert isinstance(fault.lower.evidence, Surrounded)
     assert not fault.rests_on_search
+
+
+def test_after_a_good_state_six_looks_may_be_in_vain() -> None:
+    """All states are as good as the start, but only of p12 that is known: a plan is looked up there.
+
+    The run is stuck in p24; so between 0 and 25 comes 12, and between 12 and 25 then 18. From there, of eleven
+    states, a growing share of them is left out at either end: 12 + 2, 25 - 4, 12 + 6, 25 - 8, 12 + 10.
+    """
+    last, rest = 24, ["h k", "k m", "m g"]
+    roads = {f"p{at} p{at + 1}": 1 for at in range(last)} | {f"p{at} h": 97 - at for at in range(last + 1)}
+    roads |= dict.fromkeys(rest, 1)
+    places = sorted({place for road in roads for place in road.split()})
+    lengths = " ".join(f"(road {road}) (= (length {road}) {cost})" for road, cost in roads.items())
+    task = misstep.load(
+        DOMAIN,
+        f"""(define (problem p) (:domain steps) (:objects {" ".join(places)} - place)
+        (:init (at p0) (= (total-cost) 0) {lengths}) (:goal (at g)) (:metric minimize (total-cost)))""",
+    )
+
+    def choose(state: State) -> misstep.Action | None:
+        at = int(place(state)[1:])
+        return task.action(f"(go p{at} p{at + 1})") if at < last else None
+
+    lab = Lab(task=task, graph=PolicyGraph(task, misstep.per_state(choose)))
+    start = task.initial_state
+    case = open_case(lab, PoolEntry(0, start), lab.run([start])[0])
+    lab.enter(plan_claim(start, [task.action(f"(go {road})") for road in ("p0 h", *rest)], "test"))
+    looks = list[str]()
+
+    def look(state: State) -> Claim[State] | None:
+        looks.append(place(state))
+        if looks[-1] != "p12":
+            return None
+        return plan_claim(state, [task.action(f"(go {road})") for road in ("p12 h", *rest)], "test")
+
+    lab.lookups.append(look)
+    fault = localise(lab, case, effort=0)  # one expansion a search, which finds no plan of four steps
+    assert looks == ["p12", "p18", "p14", "p21", "p18", "p17", "p22"]
+    assert fault is not None and (fault.step, fault.until) == (12, 25)
