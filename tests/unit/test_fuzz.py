@@ -17,11 +17,12 @@ from misstep.fuzzers.published import Classic, Refined
 from misstep.plugins import make_part, make_policy_part
 from misstep.policy import per_state
 from misstep.pool import PoolEntry
-from misstep.record.pool_file import PoolWriter, read_made_by, read_pool
+from misstep.record.pool_file import PoolWriter, read_entries, read_made_by, read_pool
 from misstep.reference import fdr
 from misstep.reports.summary import summary_lines
 from misstep.task import Task
 from misstep.testing.random_tasks import to_sas
+from tests.unit.reference_tasks import CLEAR
 
 
 @pytest.fixture(scope="module")
@@ -285,3 +286,23 @@ begin_operator\nend\n0\n1\n0 0 1 2\n1\nend_operator\n0\n"""
     assert report.limits_hit == ("fuzz: exhausted",)
     words = " ".join(summary_lines(report))
     assert "walks lead to no other states any more, there are 2 states" in words
+
+
+def test_a_name_that_actions_share_means_the_one_that_is_applicable() -> None:
+    """`(home)` leads from c (action 5), or from anywhere while the door is shut (action 6)."""
+    task = Task(to_sas(CLEAR))
+    lines = [
+        {"id": 0, "facts": ["(at c)", "(not (shut))"]},
+        {"id": 1, "facts": ["(at a)", "(not (shut))"], "walk": ["(home)"], "parent": 0},
+        {"id": 2, "facts": ["(at b)", "(shut)"]},
+        {"id": 3, "facts": ["(at a)", "(shut)"], "walk": ["(home)"], "parent": 2},
+    ]
+    entries = read_entries(lines, task, where="pool")
+    assert [[action.index for action in entry.walk] for entry in entries] == [[], [5], [], [6]]
+
+
+@pytest.mark.parametrize("parent", [None, -1, 7])
+def test_without_the_state_before_a_shared_name_is_still_read(parent: int | None) -> None:
+    line = {"facts": ["(at a)", "(shut)"], "walk": ["(home)"], "parent": parent}
+    (entry,) = read_entries([line], Task(to_sas(CLEAR)), where="pool")
+    assert [action.name for action in entry.walk] == ["(home)"]

@@ -10,7 +10,7 @@ import pytest
 from misstep._core import HeuristicPolicy, PolicyGraph, State, search
 from misstep.bound import Bound
 from misstep.budget import Budget, StopFlag
-from misstep.claim import Claim, Exhausted, Plan, plan_claim, search_claim
+from misstep.claim import Claim, Exhausted, Landmarks, Plan, plan_claim, search_claim
 from misstep.lab import Lab, UnsoundClaim
 from misstep.task import Task
 from tests.unit.core_tasks import delivery
@@ -178,3 +178,40 @@ def test_impossible_bounds_and_unknown_evidence_are_refused(setting: Setting) ->
 
     with pytest.raises(UnsoundClaim, match="`odd`: evidence of the kind"):
         setting.lab.enter(Claim(start, Bound(1, 3), Feeling(), "odd"))
+
+
+def test_that_there_are_no_landmarks_is_known_once(setting: Setting) -> None:
+    """As in a goal state: the bound of 0 says nothing new, but need not be computed again."""
+    goal = setting.task.state(
+        [*setting.task.initial_state.facts[:1], "(at parcel b)", *setting.task.initial_state.facts[2:]]
+    )
+    assert setting.task.is_goal(goal)
+    assert setting.lab.claim_landmarks(goal) == Bound()
+    known = setting.lab.lower(goal)
+    assert known is not None and isinstance(known.evidence, Landmarks)
+    setting.lab.claim_landmarks(goal)
+    assert setting.lab.lower(goal) is known
+
+
+def test_a_limit_is_told_with_the_answer_that_met_it_only(setting: Setting) -> None:
+    lab = setting.lab
+    lab.memory = Told()
+    for met in ("a: seconds", "a: seconds", "b: memory"):
+
+        def ask(met: str = met) -> list[Claim[State]]:
+            lab.limits_hit.add(met)
+            return []
+
+        lab.consult(met, ask)
+    told = [answer["limits_hit"] for answer in lab.take_answers()]
+    assert told == [["a: seconds"], [], ["b: memory"]]
+
+
+def test_a_limit_that_was_told_before_a_stop_is_not_told_again(setting: Setting) -> None:
+    lab = setting.lab
+    lab.memory = Told({"key": "first", "claims": [], "effort": 5.0, "limits_hit": ["a: seconds"]})
+    lab.consult("first", lambda: pytest.fail("it was answered before"))
+    assert (lab.effort, lab.limits_hit) == (5.0, {"a: seconds"})
+    lab.consult("second", list)
+    (answer,) = lab.take_answers()
+    assert (answer["key"], answer["limits_hit"], answer["effort"]) == ("second", [], 5.0)

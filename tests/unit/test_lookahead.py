@@ -6,6 +6,7 @@ import pytest
 
 from misstep import _core as core
 from misstep._core import PolicyGraph
+from misstep.claim import Plan
 from misstep.lab import Lab
 from misstep.oracle import make_oracles, open_case
 from misstep.pool import PoolEntry
@@ -41,6 +42,17 @@ def test_a_free_choice_may_come_late(tired: int) -> None:
     assert case.run.outcome == "stuck"
     (claim,) = make_oracles(["lookahead"])[0].bind(lab).claims(case)
     assert claim.bound.hi == LENGTH
+
+
+@pytest.mark.parametrize("tired", [1, 2, LENGTH - 1])
+def test_a_free_choice_may_come_at_every_later_step(tired: int) -> None:
+    """With one free choice at the start, which does not help, step 1 is the first of the others."""
+    lab = lab_of(tired)
+    entry = PoolEntry(id=0, state=lab.task.initial_state)
+    case = open_case(lab, entry, lab.run([entry.state])[0])
+    (claim,) = make_oracles(["lookahead:depth=1"])[0].bind(lab).claims(case)
+    assert isinstance(claim.evidence, Plan)
+    assert [action.name for action in claim.evidence.actions] == [f"(go {place})" for place in range(LENGTH)]
 
 
 def test_late_choices_share_the_limit() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from misstep._core import HeuristicPolicy, PolicyGraph, State, search
 from misstep.bound import Bound
+from misstep.budget import Budget
 from misstep.claim import Claim, plan_claim, search_claim
 from misstep.errors import InputError
 from misstep.judge import Verdict
@@ -160,3 +161,117 @@ def test_rounds_end_where_more_effort_makes_no_difference(task: Task, spends: fl
         asked.test(case)
     assert rounds == (4 if spends == 0 else 28)  # up to the usual effort in any case, never for ever
     assert lab.scale <= 2**24
+
+
+def test_what_each_oracle_brought_is_counted(task: Task) -> None:
+    lab = lab_of(task)
+    case, plan = case_of(lab), search(task, "astar:blind").plan
+    asked = panel(lab, Scripted(), Scripted([plan_claim(case.state, plan, "1")]), Scripted())
+    assert [(use.name, use.asked, use.settled) for use in asked.uses()] == [
+        ("0", 0, 0),
+        ("1", 0, 0),
+        ("2", 0, 0),
+    ]
+    asked.test(case)
+    assert [(use.name, use.asked, use.settled) for use in asked.uses()] == [
+        ("0", 1, 0),
+        ("1", 1, 1),
+        ("2", 0, 0),
+    ]
+    asked.test(case)  # it is settled already
+    assert [(use.name, use.asked, use.settled) for use in asked.uses()] == [
+        ("0", 1, 0),
+        ("1", 1, 1),
+        ("2", 0, 0),
+    ]
+
+
+@pytest.mark.parametrize(("among", "share"), [(0, 500_000), (1, 500_000), (5, 100_000), (1000, 500)])
+def test_cases_share_half_of_the_time_that_is_left(task: Task, among: int, share: float) -> None:
+    """Of a million seconds, so that those that pass meanwhile do not matter."""
+    lab = Lab(task=task, graph=PolicyGraph(task, HeuristicPolicy(task, "blind")), budget=Budget(seconds=1e6))
+    left = list[float]()
+
+    class Watching(Scripted):
+        def claims(self, case: Case, /) -> Iterator[Claim[State]]:
+            assert lab.turn.seconds_left is not None
+            left.append(lab.turn.seconds_left)
+            return iter(())
+
+    panel(lab, Watching()).test(case_of(lab), among=among)
+    assert len(left) == 1 and 0.8 * share < left[0] <= share
+
+
+@dataclass
+class Spending(Scripted):
+    """Notes when it is asked, spends, and settles one case if it has a plan of it."""
+
+    lab: Lab | None = None
+    spends: float = 0.0
+    name: str = ""
+    log: list[str] = field(default_factory=list)
+    is_anytime: bool = True
+
+    def claims(self, case: Case, /) -> Iterator[Claim[State]]:
+        assert self.lab is not None
+        self.lab.spend(self.spends)
+        self.log.append(self.name)
+        yield from (claim for claim in self.claims_of if claim.state == case.state)
+
+
+def test_later_rounds_ask_in_the_order_of_what_was_settled_for_the_effort(task: Task) -> None:
+    """After the first round, cases settled plus one for the effort plus one: 1/101, 1/2, 1/11, and 1/2 again."""
+    lab, log = lab_of(task), list[str]()
+    case = case_of(lab)
+    spent = {"a": 100.0, "b": 1.0, "c": 10.0, "d": 1.0}
+    asked = panel(
+        lab, *(Spending(lab=lab, spends=effort, name=name, log=log) for name, effort in spent.items())
+    )
+    asked.test(case)
+    assert log == ["a", "b", "c", "d"]
+    assert asked.begin_round(1, is_extended=True)
+    log.clear()
+    asked.test(case)
+    assert log == ["b", "d", "c", "a"]  # of equals the first one first
+
+
+def other_case(lab: Lab) -> Case:
+    """Another state that the policy does not solve either."""
+    state = lab.task.apply(lab.task.initial_state, lab.task.action("(drive lorry a b)"))
+    case = open_case(lab, PoolEntry(1, state), lab.run([state])[0])
+    assert case.run.outcome == case_of(lab).run.outcome != "solved"
+    return case
+
+
+def test_settled_cases_make_an_oracle_come_first(task: Task) -> None:
+    lab, log = lab_of(task), list[str]()
+    case, other = case_of(lab), other_case(lab)
+    plan = plan_claim(other.state, search(task, "astar:blind", state=other.state).plan, "b")
+    cheap = Spending(lab=lab, spends=9.0, name="a", log=log)
+    good = Spending([plan], lab=lab, spends=15.0, name="b", log=log)
+    asked = panel(lab, cheap, good)
+    asked.test(other)
+    asked.test(case)
+    assert asked.begin_round(1, is_extended=True)
+    log.clear()
+    asked.test(case)
+    assert log == ["b", "a"]  # 2/31 for the one that settled a case, 1/19 for the other
+
+
+def test_an_oracle_that_spends_in_vain_waits_for_the_next_round(task: Task) -> None:
+    """It is not asked again in a round once it has spent 10^9 there since it settled a case."""
+    lab, log = lab_of(task), list[str]()
+    case, other = case_of(lab), other_case(lab)
+    plan = plan_claim(other.state, search(task, "astar:blind", state=other.state).plan, "a")
+    asked = panel(lab, Spending([plan], lab=lab, spends=0.4e9, name="a", log=log))
+    assert asked.begin_round(1, is_extended=True)
+    for _ in range(2):
+        asked.test(case)
+    asked.test(other)
+    assert log == ["a"] * 3
+    for _ in range(5):  # 0.4, 0.8, 1.2 times 10^9 since then
+        asked.test(case)
+    assert log == ["a"] * 6
+    assert asked.begin_round(2, is_extended=True)
+    asked.test(case)
+    assert log == ["a"] * 7

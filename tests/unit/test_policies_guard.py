@@ -6,6 +6,7 @@ import random
 import signal
 import threading
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ import pytest
 
 from misstep import State, Task, load
 from misstep._core import HeuristicPolicy, PolicyGraph
-from misstep.answers.answer import BadAnswer, bad_answer
+from misstep.answers.answer import NO_NUMBER, NO_SUCH_ACTION, BadAnswer, bad_answer
+from misstep.answers.asking import Asker, Ended
 from misstep.answers.guard import (
     Guard,
     bind_guarded,
@@ -405,6 +407,42 @@ def test_batch_sizes(task: Task, states: Any) -> None:
             Guard(policy, task)
 
 
+def test_a_slow_policy_is_asked_for_fewer_states_at_once(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call should take half a second. A call that takes less is followed by one of 4 times the size."""
+    now, sizes, each = 0.0, list[int](), 0.001
+    monkeypatch.setattr("misstep.answers.guard.time", SimpleNamespace(perf_counter=lambda: now))
+
+    def policy(states: Any) -> Any:
+        nonlocal now
+        now += each * len(states)
+        sizes.append(len(states))
+        return [None] * len(states)
+
+    guard, many = Guard(policy, task), task.batch([task.initial_state] * 85)
+    guard(many)
+    assert sizes == [1, 4, 16, 64]
+    sizes.clear()
+    each = 3 / 64
+    guard(many)
+    assert sizes == [85]  # 4 s
+    sizes.clear()
+    guard(many)
+    assert sizes == [10, 40, 10, 25]  # 10 states take 0.47 s, 40 of them 1.9 s
+    sizes.clear()
+    each = 10.0
+    guard(task.batch([task.initial_state] * 18))
+    assert sizes == [10, *[1] * 8]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reason"), [("failed", NO_NUMBER.reason), ("illegal", NO_SUCH_ACTION.reason)]
+)
+def test_a_run_without_an_answer_has_a_reason_all_the_same(task: Task, outcome: str, reason: str) -> None:
+    """As of native policies, which keep none."""
+    run: Any = SimpleNamespace(outcome=outcome, states=[task.initial_state], answer=None)
+    assert reason_of_run(HeuristicPolicy(task, "ff"), run) == reason != ""
+
+
 def test_wrong_use(task: Task) -> None:
     with pytest.raises(InputError, match="max_seconds is 0"):
         Guard(first_applicable(task), task, max_seconds=0)
@@ -422,3 +460,39 @@ def test_the_worker_ends_with_its_guard(task: Task, states: Any) -> None:
     del guard
     worker.join(timeout=10)
     assert not worker.is_alive()
+
+
+class Ending(Asker):
+    """A policy in a process that ends on every batch of several states, and on the initial state."""
+
+    def __init__(self, bad: State, answer: Any) -> None:
+        self.best_batch, self.warnings = 256, []
+        self._bad, self._answer = bad, answer
+        self.asked = 0
+
+    def ask(self, states: Any, *, seconds: float | None, budget: Any) -> Any:
+        self.asked += 1
+        if len(states) > 1 or states[0] == self._bad:
+            raise Ended("the policy's process ended with exit code 7")
+        return [self._answer] * len(states)
+
+
+def test_a_process_that_ends_has_failed_in_the_state_that_it_was_asked_about(task: Task, states: Any) -> None:
+    bad, action = states[0], task.actions[0]
+    guard = Guard(Ending(bad, action), task)
+    first, *others = guard(states)
+    assert isinstance(first, BadAnswer) and first.outcome == "failed"
+    assert others == [action] * (len(states) - 1)
+    assert dict(guard.failures) == {bad: "the policy's process ended with exit code 7"}
+    assert guard.dead is None
+
+
+def test_a_process_that_ends_ten_times_in_a_row_is_not_asked_again(task: Task, states: Any) -> None:
+    bad = states[0]
+    asker = Ending(bad, None)
+    guard = Guard(asker, task)
+    for _ in range(20):
+        (answer,) = guard(task.batch([bad]))
+        assert isinstance(answer, BadAnswer)
+    assert asker.asked == 10
+    assert guard.dead is not None and "10 times in a row" in guard.dead

@@ -82,6 +82,20 @@ def test_runs_that_are_not_what_they_say(written: Any, reason: str) -> None:
         follow(CLEAR, OPEN, written)
 
 
+@pytest.mark.parametrize(
+    ("outcome", "actions"),
+    [
+        ("solved", ["(go b c)", "(home)", "(fly a c)"]),
+        ("stuck", ["(go b c)", "(home)"]),
+    ],
+)
+def test_a_run_ends_at_the_first_goal_state(outcome: str, actions: list[str]) -> None:
+    """From b the goal costs 1. What comes after it must not be counted: the first run would seem to cost 7."""
+    with pytest.raises(Refused, match="goes on after its end"):
+        follow(CLEAR, (1, 1), run(outcome, *actions))
+    assert follow(CLEAR, (1, 1), run("solved", "(go b c)")).high == 1
+
+
 def test_where_a_split_action_applies_an_answer_is_not_illegal() -> None:
     with pytest.raises(Refused, match="legal action"):
         follow(CLEAR, A, run("illegal", answer="(home)"))  # the second action of the name applies

@@ -211,3 +211,45 @@ def test_the_interpreter_knows_the_model() -> None:
             label: {(t,) for t in ts} for label, ts in moves(x).items()
         }
         assert jani.condition(UNSAFE)(here) == (x == 3)
+
+
+def test_an_automaton_that_takes_no_part_stays_where_it_is() -> None:
+    """`null` in a vector: `go` moves the first of two automata alone, `both` moves both."""
+    steps = [
+        {"location": "here", "action": action, "destinations": [{"location": "here"}]}
+        for action in ("go", "step")
+    ]
+    automaton = {"locations": [{"name": "here"}], "initial-locations": ["here"], "edges": steps}
+    model = {
+        **MODEL,
+        "variables": [],
+        "actions": [{"name": name} for name in ("go", "step", "both")],
+        "automata": [{**automaton, "name": name} for name in ("one", "two")],
+        "system": {
+            "elements": [{"automaton": "one"}, {"automaton": "two"}],
+            "syncs": [
+                {"synchronise": ["go", None], "result": "go"},
+                {"synchronise": ["go", "step"], "result": "both"},
+            ],
+        },
+    }
+    vectors = {
+        label: [[(instance.name, action) for instance, action in part] for part in parts]
+        for label, parts in Jani(model, {}, {}).labels.items()
+    }
+    assert vectors == {
+        "go": [[("one", "go")]],
+        "both": [[("one", "go"), ("two", "step")]],
+        "": [[("one", "")], [("two", "")]],
+    }
+
+
+@pytest.mark.parametrize(("value", "is_fine"), [(0, True), (7, True), (0.5, False), (True, False)])
+def test_a_transient_variable_begins_with_a_value_of_its_type(value: object, is_fine: bool) -> None:
+    passing = {"name": "t", "type": "int", "transient": True, "initial-value": value}
+    model = {**MODEL, "variables": [*MODEL["variables"], passing]}
+    if is_fine:
+        assert Jani(model, {}, {}).initial == [value]
+    else:
+        with pytest.raises(Refused, match="out of the bounds of t"):
+            Jani(model, {}, {})

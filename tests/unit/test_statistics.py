@@ -115,6 +115,14 @@ def test_a_confidence_is_a_share() -> None:
         rate_bounds(1, 1, 0, confidence=95)
 
 
+@pytest.mark.parametrize("confidence", [-0.1, 0, 0.0, 1, 1.0, 1.5, math.nan])
+def test_a_confidence_is_neither_0_nor_1(confidence: float) -> None:
+    """Bounds that are surely right are 0 and 1, and any are right with a confidence of 0: both say nothing."""
+    for ask in (rate_bounds, running_bounds):
+        with pytest.raises(InputError, match="must lie between 0 and 1"):
+            ask(1, 1, 0, confidence=confidence)
+
+
 def test_running_bounds_hold_at_every_look() -> None:
     exact = functools.cache(rate_bounds)
     running = functools.cache(running_bounds)

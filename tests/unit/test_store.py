@@ -1,6 +1,9 @@
 """Stores and records keep what they were given."""
 
+import errno
+import fcntl
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,7 +17,15 @@ from misstep.errors import InputError
 from misstep.events import Finished, Judged, Started
 from misstep.judge import Verdict
 from misstep.record.record import BUGS, CLEARED, ENVIRONMENT, EVENTS, Record, records_in
-from misstep.record.store import DirectoryStore, MemoryStore, Store, free_directory, read_lines
+from misstep.record.store import (
+    DirectoryStore,
+    Disk,
+    MemoryStore,
+    Store,
+    free_directory,
+    read_lines,
+    write_whole,
+)
 
 
 def directory(path: Path) -> Store:
@@ -206,3 +217,71 @@ def test_records_are_found(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"no such record|no record"):
             records_in(path)
     assert BUGS == "bugs"
+
+
+class Watched(Disk):
+    """Notes what is done in which order; may fail on the way."""
+
+    def __init__(self, fails: str = "") -> None:
+        self.did = list[str]()
+        self.open = set[int]()
+        self._fails = fails
+
+    def _do(self, what: str) -> None:
+        self.did.append(what)
+        if what == self._fails:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    def sync(self, descriptor: int) -> None:
+        self._do("sync")
+        super().sync(descriptor)
+
+    def sync_path(self, path: Path) -> None:
+        self._do("sync_path")
+        super().sync_path(path)
+
+    def move(self, draft: Path, path: Path) -> None:
+        self._do("move")
+        super().move(draft, path)
+
+    def lock(self, descriptor: int) -> bool:
+        self.open.add(descriptor)
+        return super().lock(descriptor)
+
+    def close(self, descriptor: int) -> None:
+        self.open.discard(descriptor)
+        super().close(descriptor)
+
+
+def test_a_file_is_on_the_disk_before_it_is_in_its_place(tmp_path: Path) -> None:
+    """Or a power failure could leave an empty one."""
+    disk = Watched()
+    write_whole(tmp_path / "file", "text", disk=disk)
+    assert disk.did == ["sync", "move"]
+    write_whole(tmp_path / "file", "more", disk=disk, wait=False)
+    assert disk.did == ["sync", "move", "move"]
+    assert (tmp_path / "file").read_text() == "more"
+
+
+def test_a_record_that_cannot_begin_keeps_no_file_open(tmp_path: Path) -> None:
+    disk = Watched(fails="sync_path")
+    with pytest.raises(InputError, match="No space left"):
+        DirectoryStore.create(tmp_path / "store", marker=EVENTS, disk=disk)
+    assert disk.did == ["sync_path"] and disk.open == set()
+
+
+def test_a_file_that_was_closed_is_not_ours_any_more(tmp_path: Path) -> None:
+    """Another one may have locked it since."""
+    disk, path = Disk(), tmp_path / "log"
+    path.touch()
+    first, second = os.open(path, os.O_RDWR), os.open(path, os.O_RDWR)
+    assert disk.lock(first)
+    assert disk.lock(second)  # as ours, by the first one
+    disk.close(second)
+    disk.close(first)
+    other, again = os.open(path, os.O_RDWR), os.open(path, os.O_RDWR)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    assert not disk.lock(again)
+    os.close(other)
+    assert disk.lock(again)
+    disk.close(again)

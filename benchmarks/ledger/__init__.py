@@ -1,0 +1,1 @@
+"""What twenty fixed commands cost, in instructions: `make ledger`."""

@@ -1,0 +1,31 @@
+(define (problem gripper-generated)
+  (:domain gripper)
+  (:objects
+    ball1 ball2 ball3 ball4 ball5 ball6 ball7 ball8 ball9 - ball
+    room1 room2 room3 room4 - room
+  )
+  (:init
+    (robot-in room4)
+    (free left)
+    (free right)
+    (in ball1 room4)
+    (in ball2 room3)
+    (in ball3 room4)
+    (in ball4 room3)
+    (in ball5 room3)
+    (in ball6 room2)
+    (in ball7 room2)
+    (in ball8 room2)
+    (in ball9 room3)
+  )
+  (:goal (and
+    (in ball1 room1)
+    (in ball2 room4)
+    (in ball3 room2)
+    (in ball4 room2)
+    (in ball5 room4)
+    (in ball6 room3)
+    (in ball7 room4)
+    (in ball8 room1)
+    (in ball9 room4)
+  )))
