@@ -91,7 +91,7 @@ class Knowledge(Generic[StateT]):
     round: int = 0
     """Oracles are asked in rounds; from one to the next they may spend more."""
     scale: float = 1.0
-    """What an oracle may spend on one question in this round, as a share of its usual effort."""
+    """What an oracle may spend on one question in this round, as a share of its own effort."""
     turn: Budget = field(default_factory=Budget)
     """What may be spent on the state that is looked at just now: a part of the budget, by whoever asks."""
     effort: float = 0.0

@@ -30,7 +30,7 @@ from misstep.policy import Policy, PolicyPart
 from misstep.pool import PoolEntry
 from misstep.record.pool_file import PoolKeeper, read_entries
 from misstep.record.record import DOMAIN, POOL, PROBLEM, TASK, Record
-from misstep.subject import Clock, Finding, Subject
+from misstep.subject import UNTIL_WIDTH, Clock, Finding, Subject
 from misstep.support.census import own_bytes
 from misstep.tally import Tally
 from misstep.task import Task
@@ -179,19 +179,23 @@ class Session:
         yield from self._rounds(subject, clock)
 
     def _rounds(self, subject: Subject[Any], clock: Clock) -> Iterator[Event]:
-        """Asks again about what is open, with twice the effort each time.
+        """Asks again about what is open, with twice the effort each time, as long as the panel goes on.
 
-        That ends with the usual effort; where the time is limited, when it is over, unless the configuration
-        says otherwise. A test that goes on repeats all rounds that it had before.
+        What is known to be a bug is asked about with the oracles' own effort, where its gap is wanted, and with more
+        only in what is left of a limited time. A test that goes on repeats all rounds that it had before.
         """
         lab, panel, number = subject.lab, subject.panel, 0
+        is_extended = self.config.extend and self.config.seconds is not None
         while self._open and not self._is_over(subject):
-            # What a stopped test found out beyond the usual effort is looked at again.
-            is_limited = self.config.seconds is not None or len(self.record.answers) > 0
-            number += 1
-            if not panel.begin_round(number, is_extended=is_limited and self.config.extend):
-                break
             cases = list(self._open.values())
+            unknown = [case for case in cases if self.tally.judged[case.id].verdict is Verdict.UNKNOWN]
+            number += 1
+            if not panel.begin_round(number, left=len(unknown), is_extended=is_extended):
+                break
+            if lab.scale > 1 and not is_extended:
+                cases = unknown
+                if UNTIL_WIDTH in lab.limits_hit:  # then enough is known, whatever these are
+                    break
             self._round_size = len(cases)
             if self._helpers is not None:
                 self._helpers.expect_again(cases, bugs=self._bugs)
@@ -363,6 +367,9 @@ class Session:
             self.started(config.oracle),
             *(Warned(text=text, at=self._now()) for text in bench.warnings),
         ]
+        if config.extend and config.seconds is None:
+            text = "`extend` is for what is left of a limited time; without `seconds` it changes nothing"
+            self._told.append(Warned(text=text, at=self._now()))
         known: list[PoolEntry] = []
         if self.resume:
             known = read_entries(self.record.store.lines(POOL), task, where=self.record.where)
@@ -385,6 +392,7 @@ class Session:
             objective=bench.objective,
             interleave=config.interleave,
             gap=config.gap,
+            effort=config.effort,
             recheck=config.recheck,
             faults=config.faults,
             confidence=config.confidence,

@@ -43,6 +43,8 @@ class TaskSubject:
     objective: Objective
     interleave: bool = False
     gap: bool = False
+    effort: float = 1.0
+    """How many times their own effort oracles may spend on a state that stays unknown."""
     recheck: bool = True
     faults: bool = True
     confidence: float = CONFIDENCE
@@ -71,7 +73,7 @@ class TaskSubject:
         self._guard = self.policy if isinstance(self.policy, Guard) else None
         self._recheck = Recheck(self._guard, self.meter) if self._guard and self.recheck else None
         oracles = bind_oracles(self.oracles, self.lab)
-        self.panel = Panel(self.lab, oracles, objective=self.objective, gap=self.gap)
+        self.panel = Panel(self.lab, oracles, objective=self.objective, gap=self.gap, effort=self.effort)
 
     def cases(self, clock: Clock, tell: Tell, /) -> Iterator[Case]:
         """Pool states with the policy's runs from them."""

@@ -46,9 +46,9 @@ def case_of(lab: Lab) -> Case:
     return open_case(lab, PoolEntry(0, start), lab.run([start])[0])
 
 
-def panel(lab: Lab, *oracles: Oracle[Case], gap: bool = False) -> Panel[State, Case]:
+def panel(lab: Lab, *oracles: Oracle[Case], gap: bool = False, effort: float = 1.0) -> Panel[State, Case]:
     named = [(str(number), oracle) for number, oracle in enumerate(oracles)]
-    return Panel(lab, named, objective=Quantitative(), gap=gap)
+    return Panel(lab, named, objective=Quantitative(), gap=gap, effort=effort)
 
 
 def test_the_oracle_that_settles_a_case_ends_it(task: Task) -> None:
@@ -123,8 +123,50 @@ def test_rounds_end_where_more_effort_makes_no_difference(task: Task, spends: fl
     lab = lab_of(task)
     asked, case = panel(lab, Tireless(lab=lab, spends=spends)), case_of(lab)
     rounds = 0
-    while asked.begin_round(rounds + 1, is_extended=True):
+    while asked.begin_round(rounds + 1, left=1, is_extended=True):
         rounds += 1
         asked.test(case)
-    assert rounds == (4 if spends == 0 else 28)  # up to the usual effort in any case, never for ever
+    assert rounds == (4 if spends == 0 else 28)  # up to the oracles' own effort in any case, never for ever
     assert lab.scale <= 2**24
+
+
+@pytest.mark.parametrize(
+    ("effort", "spends", "falls", "rounds", "scale"),
+    [
+        (1.0, 1.0, True, 4, 1.0),
+        (32.0, 1.0, True, 9, 32.0),  # up to the effort of the panel
+        (20.0, 1.0, True, 8, 16.0),
+        (32.0, 1.0, False, 7, 8.0),  # three with more than the oracles' own effort settled nothing
+        (32.0, 1e8, True, 5, 2.0),  # all is spent: 32 times 1.6e7 for the only state
+        (32.0, 1e9, True, 4, 1.0),  # up to the oracles' own effort, whatever that is
+    ],
+)
+def test_rounds_go_on_while_they_settle_something_and_effort_is_left(
+    task: Task, effort: float, spends: float, falls: bool, rounds: int, scale: float
+) -> None:
+    lab = lab_of(task)
+    asked, case, number = panel(lab, Tireless(lab=lab, spends=spends), effort=effort), case_of(lab), 0
+    asked.test(case)
+    while asked.begin_round(number + 1, left=100 - number if falls else 100):
+        number += 1
+        asked.test(case)
+    assert (number, lab.scale) == (rounds, scale)
+
+
+def test_nobody_is_asked_for_more_than_there_is_to_be_spent(task: Task) -> None:
+    """Within a round, too; what goes on in time that is left is not bounded so."""
+    lab = lab_of(task)
+    oracle = Tireless(lab=lab, spends=1.2e8)
+    asked, case = panel(lab, oracle, effort=32.0), case_of(lab)
+    for number in range(1, 5):
+        asked.begin_round(number, left=1)
+    asked.test(case)
+    lab.round = 0
+    asked.test(case)  # now there is one state
+    assert asked.begin_round(5, left=1)
+    for _ in range(9):
+        asked.test(case)
+    assert oracle.asked == 5  # the fifth went beyond 5.12e8, and was the last
+    assert asked.begin_round(6, left=1, is_extended=True)
+    asked.test(case)
+    assert oracle.asked == 6

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -12,10 +13,11 @@ import misstep
 from misstep.budget import StopFlag
 from misstep.config import Config
 from misstep.errors import InputError
-from misstep.events import Event, Finished, Judged, PoolGrown, Started, Warned
+from misstep.events import Event, Finished, Judged, PoolGrown, Progress, Started, Warned, timeless
 from misstep.record.record import BUGS, CLEARED, POOL, Record
 from misstep.record.verify import verify_record
 from misstep.session import Session
+from misstep.support.plain import to_plain
 from misstep.task import Task
 
 
@@ -82,22 +84,59 @@ def test_landmarks_alone_end_what_they_settle(task: Task) -> None:
     assert not {event.id for event in cleared} & set(asked) and asked
 
 
-def test_the_usual_effort_is_enough_where_somebody_says_so(task: Task) -> None:
-    """Time that is left is used, unless results are to be the same however much of it there is."""
+def counts_of(task: Task, own: str = "2e4", **options: object) -> tuple[int, float]:
+    """Unknown states and effort of a test whose oracle has so little effort of its own that it settles nothing."""
+    oracle = (f"planner:astar:blind,effort={own}",)
+    config = Config(policy="zoo:courier", pool=6, oracle=oracle, faults=False)
+    session = Session(config.replace(**options), task=task)
+    run(session)
+    assert session.tally.finished is not None
+    return session.tally.finished.unknown, session.tally.finished.effort
 
-    def counts(**options: object) -> tuple[int, float]:
-        config = Config(
-            policy="zoo:courier", pool=6, oracle=("planner:astar:blind,effort=2e4",), faults=False
-        )
-        session = Session(config.replace(**options), task=task)
-        run(session)
-        assert session.tally.finished is not None
-        return session.tally.finished.unknown, session.tally.finished.effort
 
-    usual = counts()
+def test_a_limit_of_time_never_makes_a_test_longer(task: Task) -> None:
+    """Unless somebody says so: then what is left of it is used for what is open."""
+    usual = counts_of(task, effort=1.0)
     assert usual[0] == 6
-    assert counts(seconds=600.0, extend=False) == usual
-    assert counts(seconds=600.0)[0] == 0
+    assert counts_of(task, effort=1.0, seconds=600.0) == usual
+    assert counts_of(task, effort=1.0, seconds=600.0, extend=False) == usual
+    assert counts_of(task, effort=1.0, seconds=600.0, extend=True)[0] == 0
+    assert counts_of(task, effort=1.0, extend=True) == usual  # there is no time that could be left
+
+
+def test_more_than_their_own_effort_is_for_states_that_stay_unknown(task: Task) -> None:
+    found = [counts_of(task, "1e6", effort=effort) for effort in (1.0, 4.0, 32.0)]
+    assert found[0][0] == 6 and 0 < found[1][0] < 6 and found[2][0] == 0
+    assert counts_of(task, "1e6", effort=64.0) == found[2]  # nothing was open any more
+    in_vain = [counts_of(task, effort=effort) for effort in (1.0, 8.0, 32.0)]
+    assert [unknown for unknown, _ in in_vain] == [6, 6, 6]
+    assert in_vain[0][1] < in_vain[1][1] == in_vain[2][1]  # three rounds settled nothing
+
+
+@pytest.mark.parametrize("at", [1, 4, 7])
+def test_a_test_that_was_stopped_in_a_late_round_goes_on_to_the_same(
+    task: Task, at: int, tmp_path: Path
+) -> None:
+    """Whether oracles spend their own effort or more, and whether the test ended for lack of effort or of cases."""
+    oracle = ("planner:astar:blind,effort=1e6",)
+    for effort in (4.0, 32.0):
+        config = Config(policy="zoo:courier", pool=6, oracle=oracle, effort=effort, faults=False)
+        whole = Session(config, task=task)
+        run(whole)
+        stop, out = StopFlag(), tmp_path / f"{effort:g}"
+        session = Session(config, task=task, record=Record.create(out), stop=stop, progress_seconds=0.0)
+        for event in session.events():
+            if isinstance(event, Progress) and event.round >= at:
+                stop.set()
+        session.record.close()
+        again = Session(config, task=task, record=Record.open(out), resume=True)
+        run(again)
+        again.record.close()
+        once_more = Session(config, task=task, record=Record.open(out), resume=True)  # one that is done
+        run(once_more)
+        once_more.record.close()
+        last = [timeless(to_plain(each.tally.finished)) for each in (whole, again, once_more)]
+        assert last[0] == last[1] == last[2]
 
 
 def test_a_stop_flag_ends_it(task: Task) -> None:

@@ -48,7 +48,8 @@ class AbstractionBound:
     def build(self, lab: Lab, order: str) -> Abstraction:
         """The abstraction that all oracles with the same options share; in later rounds it may be larger."""
         share = 10 if order == ORDERS[0] else 1  # where one by one is good at all, it is small
-        scale = lab.scale / 2 ** (lab.round % 2)  # building takes time: every second round has to do
+        # Building takes time: every second round has to do, and the largest is done long before the clock stops it.
+        scale = min(_LARGEST, lab.scale / 2 ** (lab.round % 2))
 
         def make() -> Abstraction:
             return Abstraction(
@@ -66,6 +67,8 @@ class AbstractionBound:
 
 
 ORDERS = ("one-by-one", "newest")
+# The largest abstractions take so many times the effort of the part: some seconds.
+_LARGEST = 4.0
 
 
 @dataclass(frozen=True, slots=True)
