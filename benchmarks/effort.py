@@ -98,8 +98,8 @@ def levels(name: str, problem: Path, *, seed: int, pool: int, efforts: list[int]
 
     def level(effort: int) -> Level:
         said, spent = session.tally.counts(), round(_cpu_seconds() - begin, 2)
-        counts = (said[name] for name in ("tested", "bugs", "cleared", "unknown"))
-        return Level(f"{name}/{problem.stem}", seed, effort, *counts, cpu_seconds=spent)
+        tested, bugs, cleared, unknown = (said[each] for each in ("tested", "bugs", "cleared", "unknown"))
+        return Level(f"{name}/{problem.stem}", seed, effort, tested, bugs, cleared, unknown, spent)
 
     for event in session.events():
         if isinstance(event, Progress):

@@ -428,6 +428,7 @@ class _Helper:
             max_steps=main.max_steps,
             seed=main.seed,
             entries=main.entries,
+            is_extended=main.is_extended,
             helpers=self,
         )
         self.lab.shared("prover", lambda: _Guesser(main.task, main=main))

@@ -239,25 +239,24 @@ class Panel(Generic[StateT, CaseT]):
         lab.learners += learners
         self._idle, self._spent = 0, -1.0
         self._cases, self._left, self._in_vain = 0, math.inf, 0
-        self._is_extended = False
         if self._anytime:
             lab.scale = _FIRST_SCALE
 
-    def begin_round(self, number: int, *, left: int, is_extended: bool = False) -> bool:
+    def begin_round(self, number: int, *, left: int) -> bool:
         """Doubles what oracles may spend on a case; whether another round makes sense, with so many unknown cases.
 
         Rounds up to the oracles' own effort are always made. Those with more end with the `effort` of the panel,
-        when the test has spent its share, or when they settle nothing any more. `is_extended` goes on after that,
+        when the test has spent its share, or when they settle nothing any more. An extended test goes on after that,
         until more effort has made no difference twice: then the oracles have done all that they can.
         """
         scale, lab = _FIRST_SCALE * 2.0**number, self.lab
         self._idle = self._idle + 1 if lab.effort == self._spent else 0
         self._in_vain = self._in_vain + 1 if lab.scale > 1 and left == self._left else 0
-        self._spent, self._left, self._is_extended = lab.effort, left, is_extended
+        self._spent, self._left = lab.effort, left
         if not self._anytime:
             return False
         if scale > 1 and not self._is_recalling:
-            if is_extended:
+            if lab.is_extended:
                 goes_on = self._idle <= 1 and scale <= _LAST_SCALE
             else:
                 goes_on = scale <= self.effort and self._in_vain < _ROUNDS_IN_VAIN and not self._is_spent
@@ -333,7 +332,7 @@ class Panel(Generic[StateT, CaseT]):
     def _is_spent(self) -> bool:
         """Whether the test has spent what it may, so that no more states get more than the oracles' own effort."""
         most = _STATE_EFFORT * self.effort * self._cases
-        return self.lab.effort > most and not self._is_extended and not self._is_recalling
+        return self.lab.effort > most and not self.lab.is_extended and not self._is_recalling
 
     def _order(self, case: CaseT) -> Iterable[int]:
         """The oracles that are asked about a case in a later round, by their places."""

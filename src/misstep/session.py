@@ -185,15 +185,17 @@ class Session:
         only in what is left of a limited time. A test that goes on repeats all rounds that it had before.
         """
         lab, panel, number = subject.lab, subject.panel, 0
-        is_extended = self.config.extend and self.config.seconds is not None
         while self._open and not self._is_over(subject):
             cases = list(self._open.values())
             unknown = [case for case in cases if self.tally.judged[case.id].verdict is Verdict.UNKNOWN]
             number += 1
-            if not panel.begin_round(number, left=len(unknown), is_extended=is_extended):
+            # Where a limit of time is dropped, a test goes as far as it went with it.
+            is_done = lab.is_extended and self.config.seconds is None and not self.record.answers
+            if not panel.begin_round(number, left=len(unknown)) or (is_done and lab.scale > 1):
                 break
-            if lab.scale > 1 and not is_extended:
-                cases = unknown
+            if lab.scale > 1 and not lab.is_extended:
+                # Those that are nearly settled come first: what is settled in a round keeps the others in it.
+                cases = sorted(unknown, key=lambda case: case.cost.lo - lab.best(case.state).lo)
                 if UNTIL_WIDTH in lab.limits_hit:  # then enough is known, whatever these are
                     break
             self._round_size = len(cases)
@@ -370,6 +372,7 @@ class Session:
         if config.extend and config.seconds is None:
             text = "`extend` is for what is left of a limited time; without `seconds` it changes nothing"
             self._told.append(Warned(text=text, at=self._now()))
+        effort, is_extended = self._effort()
         known: list[PoolEntry] = []
         if self.resume:
             known = read_entries(self.record.store.lines(POOL), task, where=self.record.where)
@@ -381,6 +384,7 @@ class Session:
             budget=budget,
             max_steps=config.longest_run,
             seed=config.seed,
+            is_extended=is_extended,
             memory=self.record,
             proofs=self.record.proofs(),
         )
@@ -392,7 +396,7 @@ class Session:
             objective=bench.objective,
             interleave=config.interleave,
             gap=config.gap,
-            effort=config.effort,
+            effort=effort,
             recheck=config.recheck,
             faults=config.faults,
             confidence=config.confidence,
@@ -413,6 +417,18 @@ class Session:
             )
         return subject
 
+    def _effort(self) -> tuple[float, bool]:
+        """How many times their own effort oracles may spend, and whether they go on while there is time.
+
+        A test that an older version began goes on as it went: a limit of time was used up, unless the configuration
+        said otherwise, and without a limit nothing was spent beyond the oracles' own effort.
+        """
+        config, is_limited = self.config, self.config.seconds is not None
+        if not self.resume or "effort" in self.record.environment():
+            return config.effort, config.extend and is_limited
+        is_open = is_limited or len(self.record.answers) > 0
+        return 1.0, is_open and self.record.extended_by_default()
+
     def begin_record(self, digests: dict[str, str], files: dict[str, str], **changes: Any) -> None:
         """Writes what is tested, or makes sure that it is what the record to be resumed is about."""
         config = self.config
@@ -423,7 +439,7 @@ class Session:
             self.record.check_same(config.absolute(**changes), digests)
             self.record.resume()
             return
-        environment = {"misstep": __version__, "seed": config.seed, **digests}
+        environment = {"misstep": __version__, "seed": config.seed, "effort": config.effort, **digests}
         self.record.begin(
             config.absolute(**changes).to_toml(),
             environment=environment,

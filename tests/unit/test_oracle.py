@@ -122,8 +122,9 @@ class Tireless(Scripted):
 def test_rounds_end_where_more_effort_makes_no_difference(task: Task, spends: float) -> None:
     lab = lab_of(task)
     asked, case = panel(lab, Tireless(lab=lab, spends=spends)), case_of(lab)
+    lab.is_extended = True
     rounds = 0
-    while asked.begin_round(rounds + 1, left=1, is_extended=True):
+    while asked.begin_round(rounds + 1, left=1):
         rounds += 1
         asked.test(case)
     assert rounds == (4 if spends == 0 else 28)  # up to the oracles' own effort in any case, never for ever
@@ -167,6 +168,7 @@ def test_nobody_is_asked_for_more_than_there_is_to_be_spent(task: Task) -> None:
     for _ in range(9):
         asked.test(case)
     assert oracle.asked == 5  # the fifth went beyond 5.12e8, and was the last
-    assert asked.begin_round(6, left=1, is_extended=True)
+    lab.is_extended = True
+    assert asked.begin_round(6, left=1)
     asked.test(case)
     assert oracle.asked == 6

@@ -1,5 +1,7 @@
 """A session: what it yields, what it records, how it ends."""
 
+import dataclasses
+import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -137,6 +139,39 @@ def test_a_test_that_was_stopped_in_a_late_round_goes_on_to_the_same(
         once_more.record.close()
         last = [timeless(to_plain(each.tally.finished)) for each in (whole, again, once_more)]
         assert last[0] == last[1] == last[2]
+
+
+@pytest.mark.parametrize("seconds", [600.0, None])
+def test_a_record_of_before_goes_on_as_it_began(task: Task, seconds: float | None, tmp_path: Path) -> None:
+    """There was no `effort` then, and a limit of time was used up by default."""
+    oracle, out = ("planner:astar:blind,effort=2e4",), tmp_path / "out"
+    before = Config(policy="zoo:courier", pool=6, oracle=oracle, faults=False)
+    extended = before.replace(seconds=600.0, extend=True)
+    whole, stop = Session(extended, task=task), StopFlag()
+    run(whole)
+    record = Record.create(out)
+    session = Session(extended, task=task, record=record, stop=stop, progress_seconds=0.0)
+    for event in session.events():
+        if isinstance(event, Progress) and event.round >= (7 if seconds else 13):
+            stop.set()
+    record.close()
+    (out / "config.toml").write_text(before.replace(seconds=600.0).to_toml())
+    environment = json.loads((out / "env.json").read_text())
+    del environment["effort"]
+    (out / "env.json").write_text(json.dumps(environment))
+    again = Session(
+        dataclasses.replace(before, seconds=seconds), task=task, record=Record.open(out), resume=True
+    )
+    run(again)
+    again.record.close()
+    found = [each.tally.finished for each in (whole, again, session)]
+    assert found[0] is not None and found[1] is not None and found[2] is not None
+    if seconds is None:  # as far as it went, to the end of that round
+        assert found[2].effort <= found[1].effort <= found[0].effort
+        assert found[1].unknown <= found[2].unknown
+    else:
+        assert timeless(to_plain(found[0])) == timeless(to_plain(found[1]))
+        assert found[0].unknown == 0
 
 
 def test_a_stop_flag_ends_it(task: Task) -> None:

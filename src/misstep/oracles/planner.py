@@ -14,6 +14,10 @@ from misstep.planners.native import AStar, NativeSearch
 from misstep.plugins import make_part, option
 from misstep.task import Task
 
+# What A* has expanded can be written down as a proof up to so many states (`max_frontier` in search.hpp). Searches
+# that may spend more than their own effort end there: what has to be believed is no better than an unknown state.
+_PROVABLE = 200_000
+
 
 class Search(Protocol):
     """A part of kind `search`."""
@@ -124,7 +128,10 @@ class PlannerOracle:
         if self.part.effort is None:
             return self.part.max_expansions
         most = math.inf if self.part.max_expansions is None else self.part.max_expansions
-        return int(min(most, max(1, self.lab.scale * self.part.effort // self._effort(state))))
+        lab, own = self.lab, max(1, self.part.effort // self._effort(state))
+        if lab.scale > 1 and not lab.is_extended and isinstance(self.search, AStar):
+            most = min(most, max(own, _PROVABLE))
+        return int(min(most, max(1, lab.scale * self.part.effort // self._effort(state))))
 
     def _effort(self, state: State) -> float:
         """Of one expansion; landmarks are looked at only where their number counts."""

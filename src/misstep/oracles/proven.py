@@ -48,8 +48,9 @@ class AbstractionBound:
     def build(self, lab: Lab, order: str) -> Abstraction:
         """The abstraction that all oracles with the same options share; in later rounds it may be larger."""
         share = 10 if order == ORDERS[0] else 1  # where one by one is good at all, it is small
-        # Building takes time: every second round has to do, and the largest is done long before the clock stops it.
-        scale = min(_LARGEST, lab.scale / 2 ** (lab.round % 2))
+        scale = lab.scale / 2 ** (lab.round % 2)  # building takes time: every second round has to do
+        if not lab.is_extended:
+            scale = min(1.0, scale)  # larger ones took seconds each and settled nothing (docs/oracles.md)
 
         def make() -> Abstraction:
             return Abstraction(
@@ -67,8 +68,6 @@ class AbstractionBound:
 
 
 ORDERS = ("one-by-one", "newest")
-# The largest abstractions take so many times the effort of the part: some seconds.
-_LARGEST = 4.0
 
 
 @dataclass(frozen=True, slots=True)
