@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib.resources import as_file, files
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from misstep.budget import StopFlag
 from misstep.config import Config
 from misstep.errors import InputError
 from misstep.events import Event, Finished, Judged, PoolGrown, Progress, Started, Warned, timeless
+from misstep.oracle import make_oracles
 from misstep.record.record import BUGS, CLEARED, POOL, Record
 from misstep.record.verify import verify_record
 from misstep.session import Session
@@ -75,8 +77,6 @@ def test_landmarks_alone_end_what_they_settle(task: Task) -> None:
         def claims(self, case: misstep.Case, /) -> Sequence[object]:
             asked.append(case.id)
             return ()
-
-    from misstep.oracle import make_oracles
 
     parts = {"oracle": [*make_oracles(["landmarks"]), Spy()]}
     session = Session(Config(policy="zoo:courier", pool=100), task=task, parts=parts)
@@ -247,3 +247,56 @@ def test_limits_of_the_translator_are_an_outcome() -> None:
     assert session.tally.finished is not None
     assert session.tally.finished.limits_hit == ("translate: seconds",)
     assert session.tally.finished.tested == 0
+
+
+@dataclass
+class Restless:
+    """Is asked again in every round, claims nothing, and notes of whom and in which round."""
+
+    notes: list[tuple[int, int]]
+    name = "restless"
+    is_anytime = True
+
+    def bind(self, lab: misstep.Lab, /) -> "Restless":
+        self.lab = lab
+        return self
+
+    def claims(self, case: misstep.Case, /) -> Sequence[object]:
+        self.lab.spend(1.0)
+        self.notes.append((self.lab.round, case.id))
+        return ()
+
+
+def asked_in_rounds(task: Task, **options: Any) -> tuple[Session, dict[int, list[int]]]:
+    """The states that are asked about in every round, of a test that settles some of them in the first one."""
+    notes: list[tuple[int, int]] = []
+    parts = {"oracle": [*make_oracles(["landmarks+inverse+undo:failing=true"]), Restless(notes)]}
+    session = Session(Config(policy="zoo:courier", pool=40, faults=False, **options), task=task, parts=parts)
+    run(session)
+    return session, {at: [id for number, id in notes if number == at] for at in {at for at, _ in notes}}
+
+
+def test_late_rounds_are_about_unknown_states_and_begin_with_those_nearly_settled(task: Task) -> None:
+    session, rounds = asked_in_rounds(task)
+    judged = session.tally.judged
+    assert max(rounds) == 7 and len(rounds[5]) > 2  # three rounds in vain
+    gaps = [judged[id].cost.lo - judged[id].best.lo for id in rounds[5]]
+    assert gaps == sorted(gaps) and gaps[0] < gaps[-1]
+    assert rounds[4] == sorted(rounds[4]) and set(rounds[5]) <= set(rounds[4])
+
+
+def test_gaps_of_bugs_get_no_more_than_the_oracles_own_effort(task: Task) -> None:
+    session, rounds = asked_in_rounds(task, gap=True)
+    bugs = {id for id, event in session.tally.judged.items() if event.verdict == "bug"}
+    assert bugs & set(rounds[4]) and set(rounds[5]) == set(rounds[4]) - bugs
+
+
+def test_where_the_rate_is_known_closely_enough_nothing_more_is_spent(task: Task) -> None:
+    session, rounds = asked_in_rounds(task, until_width=0.99)
+    assert session.tally.finished is not None and "until-width" in session.tally.finished.limits_hit
+    assert max(rounds) == 4 and session.tally.finished.unknown
+
+
+def test_extend_without_a_limit_of_time_is_told(task: Task) -> None:
+    session = Session(Config(policy="zoo:courier", pool=2, extend=True), task=task)
+    assert any(isinstance(event, Warned) and "without `seconds`" in event.text for event in run(session))
