@@ -64,7 +64,7 @@ class Config:
     )
     interleave: bool = option(False, "Test each state as soon as it is in the pool.")
     effort: float = option(
-        32.0,
+        64.0,
         "How many times their own effort oracles may spend on states that stay unknown; with 1 a test is short.",
     )
     extend: bool = option(

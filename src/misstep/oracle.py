@@ -86,6 +86,8 @@ class Oracle(Protocol[CaseT_contra]):
     It may also have `learn(claim)` to make use of what others claim, and needs `restore(case)` where it keeps
     notes: it brings them to where answering about the case left them. One with `is_anytime = True` spends
     `lab.scale` of its own effort and is asked again in later rounds; others are asked once about a state.
+    With `may_exceed = True` it is also asked about states that stay unknown, for many times its own effort: the time
+    that it takes is in proportion to the effort that it counts, and does not depend on the policy.
     One with `works_ahead = True` promises that it keeps no notes and does its heavy work in `lab.work`, or by
     asking the policy through `lab.graph`, and then it also says `asks_policy = True`: with several jobs, other
     threads have copies of it at work on coming cases. It may have `prepare()`: functions that make what all
@@ -157,6 +159,10 @@ class _Guarded:
     def is_anytime(self) -> bool:
         return bool(getattr(self.oracle, "is_anytime", False))
 
+    @property
+    def may_exceed(self) -> bool:
+        return bool(getattr(self.oracle, "may_exceed", False))
+
     def learn(self, claim: Claim[Any], /) -> Iterator[Claim[Any]]:
         if (learn := getattr(self.oracle, "learn", None)) is not None:
             with blaming("oracle", self.part, lambda: f"it was told about the state {claim.state}"):
@@ -197,11 +203,11 @@ _FIRST_SCALE = 1 / 16
 # Nobody waits for a round with so many times that effort, and native counters hold what it allows.
 _LAST_SCALE = 2.0**24
 # What a test may spend for each of its states and each time that oracles may spend their own effort. With the
-# usual 32 times that is a second and a half of a processor for a state, but those that are settled soon leave
-# theirs to the others.
-_STATE_EFFORT = 1.6e7
+# usual 64 times that is about a second and a half of a processor for a state, but those that are settled soon
+# leave theirs to the others.
+_STATE_EFFORT = 8e6
 # After so many rounds in a row that settled nothing, oracles that spent more than their own effort are done.
-_ROUNDS_IN_VAIN = 3
+_ROUNDS_IN_VAIN = 4
 # An oracle that has spent so much in a round and settled nothing is not asked again before the next one. That
 # is ten seconds or so.
 _IN_VAIN = 1e9
@@ -232,6 +238,7 @@ class Panel(Generic[StateT, CaseT]):
         self.effort = effort
         self.oracles = list(oracles)
         self._anytime = [n for n, (_, one) in enumerate(oracles) if getattr(one, "is_anytime", False)]
+        self._exceeding = [n for n in self._anytime if getattr(oracles[n][1], "may_exceed", False)]
         self._yields: dict[tuple[int, str], _Yield] = {}
         self._asked, self._settled = [0] * len(oracles), [0] * len(oracles)
         self._seconds = [0.0] * len(oracles)
@@ -259,7 +266,8 @@ class Panel(Generic[StateT, CaseT]):
             if lab.is_extended:
                 goes_on = self._idle <= 1 and scale <= _LAST_SCALE
             else:
-                goes_on = scale <= self.effort and self._in_vain < _ROUNDS_IN_VAIN and not self._is_spent
+                is_in_vain = self._in_vain >= _ROUNDS_IN_VAIN or self._is_spent or not self._exceeding
+                goes_on = scale <= self.effort and not is_in_vain
             if not goes_on:
                 return False
         lab.round, lab.scale = number, scale
@@ -332,14 +340,15 @@ class Panel(Generic[StateT, CaseT]):
     def _is_spent(self) -> bool:
         """Whether the test has spent what it may, so that no more states get more than the oracles' own effort."""
         most = _STATE_EFFORT * self.effort * self._cases
-        return self.lab.effort > most and not self.lab.is_extended and not self._is_recalling
+        return self.lab.effort > most and not self._is_recalling
 
     def _order(self, case: CaseT) -> Iterable[int]:
         """The oracles that are asked about a case in a later round, by their places."""
-        if self.lab.scale > 1 and self._is_spent:
+        is_late = self.lab.scale > 1 and not self.lab.is_extended
+        if is_late and self._is_spent:
             return ()
-        sort = case.run.outcome
-        known = [(self._yields.get((number, sort), _UNASKED), number) for number in self._anytime]
+        sort, asked = case.run.outcome, self._exceeding if is_late else self._anytime
+        known = [(self._yields.get((number, sort), _UNASKED), number) for number in asked]
         worth = [(-each.rate, number) for each, number in known if each.in_vain < _IN_VAIN]
         return [number for _, number in sorted(worth)]
 

@@ -111,6 +111,7 @@ class Tireless(Scripted):
     lab: Lab | None = None
     spends: float = 0.0
     is_anytime: bool = True
+    may_exceed: bool = True
 
     def claims(self, case: Case, /) -> Iterator[Claim[State]]:
         if self.lab is not None:
@@ -137,9 +138,9 @@ def test_rounds_end_where_more_effort_makes_no_difference(task: Task, spends: fl
         (1.0, 1.0, True, 4, 1.0),
         (32.0, 1.0, True, 9, 32.0),  # up to the effort of the panel
         (20.0, 1.0, True, 8, 16.0),
-        (32.0, 1.0, False, 7, 8.0),  # three with more than the oracles' own effort settled nothing
-        (32.0, 1e8, True, 5, 2.0),  # all is spent: 32 times 1.6e7 for the only state
-        (32.0, 1e9, True, 4, 1.0),  # up to the oracles' own effort, whatever that is
+        (32.0, 1.0, False, 8, 16.0),  # four with more than the oracles' own effort settled nothing
+        (64.0, 1e8, True, 5, 2.0),  # all is spent: 64 times 8e6 for the only state
+        (64.0, 1e9, True, 4, 1.0),  # up to the oracles' own effort, whatever that is
     ],
 )
 def test_rounds_go_on_while_they_settle_something_and_effort_is_left(
@@ -158,7 +159,7 @@ def test_nobody_is_asked_for_more_than_there_is_to_be_spent(task: Task) -> None:
     """Within a round, too; what goes on in time that is left is not bounded so."""
     lab = lab_of(task)
     oracle = Tireless(lab=lab, spends=1.2e8)
-    asked, case = panel(lab, oracle, effort=32.0), case_of(lab)
+    asked, case = panel(lab, oracle, effort=64.0), case_of(lab)
     for number in range(1, 5):
         asked.begin_round(number, left=1)
     asked.test(case)
@@ -172,3 +173,20 @@ def test_nobody_is_asked_for_more_than_there_is_to_be_spent(task: Task) -> None:
     assert asked.begin_round(6, left=1)
     asked.test(case)
     assert oracle.asked == 6
+
+
+def test_some_are_never_asked_for_more_than_their_own_effort(task: Task) -> None:
+    lab = lab_of(task)
+    first, second = Tireless(lab=lab, spends=1.0), Tireless(lab=lab, spends=1.0, may_exceed=False)
+    asked, case = panel(lab, first, second, effort=4.0), case_of(lab)
+    asked.test(case)
+    for number in range(1, 7):
+        assert asked.begin_round(number, left=9 - number)
+        asked.test(case)
+    assert (first.asked, second.asked) == (7, 5)
+    lab.is_extended = True
+    assert asked.begin_round(7, left=1)
+    asked.test(case)
+    assert (first.asked, second.asked) == (8, 6)
+    alone = panel(lab_of(task), Tireless(may_exceed=False), effort=4.0)
+    assert alone.begin_round(4, left=1) and not alone.begin_round(5, left=1)

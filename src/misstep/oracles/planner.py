@@ -72,6 +72,11 @@ class PlannerOracle:
     """Whether its effort is counted; seconds are not, since they differ from machine to machine."""
 
     @property
+    def may_exceed(self) -> bool:
+        """Whether more effort is of use, and costs in proportion."""
+        return self.is_anytime and isinstance(self.search, NativeSearch)
+
+    @property
     def works_ahead(self) -> bool:
         """Planners in processes of their own are run by one thread."""
         return isinstance(self.search, NativeSearch)
