@@ -57,6 +57,7 @@ def tested(folder: Path, problem: Path, bias: str, options: argparse.Namespace) 
         bias=bias,
         oracle=(options.oracle,),
         seconds=options.seconds,
+        extend=options.seconds is not None,
     )
     session, before = Session(config), time.process_time()
     for _ in session.events():

@@ -31,8 +31,8 @@ from misstep.proof import Never, Prover, Surrounded
 T = TypeVar("T")
 # So many cases for each helper lie between the one that is tested and the last one that is played through.
 _WINDOW = 8
-# When a round has no more to do, helpers prepare these after it. What they need changes every second round, and
-# the one with the usual effort is the last one where the time has no end.
+# When a round has no more to do, helpers prepare these after it. What they need changes every second round. Most
+# tests have no round with more than the oracles' own effort, so the first of these is prepared when it is there.
 _ROUNDS_AHEAD = (1, 2)
 # How often somebody who waits for a result looks whether that still makes sense.
 _LOOK_SECONDS = 0.05
@@ -184,7 +184,7 @@ class Ahead:
                     _Preparation(n, lab.round + more, lab.scale * 2**more)
                     for more in _ROUNDS_AHEAD
                     for n in range(things)
-                    if lab.scale * 2**more <= 1 or self.budget.seconds_left is not None
+                    if lab.scale * 2**more <= 1 or lab.scale > 1
                 )
             for each in cases:
                 entry, run, case = (each.entry, each.run, each) if isinstance(each, Case) else (*each, None)
@@ -428,6 +428,7 @@ class _Helper:
             max_steps=main.max_steps,
             seed=main.seed,
             entries=main.entries,
+            is_extended=main.is_extended,
             helpers=self,
         )
         self.lab.shared("prover", lambda: _Guesser(main.task, main=main))

@@ -65,8 +65,12 @@ class Config:
         "What counts as a bug. `quantitative`: paying too much; `qualitative`: only not reaching the goal.",
     )
     interleave: bool = option(False, "Test each state as soon as it is in the pool.")
+    effort: float = option(
+        64.0,
+        "How many times their own effort oracles may spend on states that stay unknown; with 1 a test is short.",
+    )
     extend: bool = option(
-        True, "With --seconds, let oracles spend more than the usual effort while time is left."
+        False, "With --seconds, spend what is left of the time on states that are still unknown."
     )
     gap: bool = option(False, "Continue with known bugs to prove larger gaps.")
     faults: bool = option(True, "Find the decision at fault in every bug, by searches if necessary.")
@@ -240,7 +244,7 @@ class Config:
 
 
 TASK_ONLY = frozenset(
-    "domain problem pool_file bias oracle objective interleave extend gap faults unit_cost recheck pool".split()
+    "domain problem pool_file bias oracle objective interleave effort extend gap faults unit_cost recheck pool".split()
 )
 """Options that only tests on classical tasks understand."""
 MODEL_ONLY = frozenset(
@@ -258,6 +262,7 @@ _LEAST = {
     "max_steps": 1,
     "call_seconds": 0.001,
     "seconds": 0,
+    "effort": 1,
     "memory_mb": 1,
     "seed": 0,
     "radius": 0,

@@ -90,8 +90,10 @@ class Knowledge(Generic[StateT]):
     memory: Memory | None = None
     round: int = 0
     """Oracles are asked in rounds; from one to the next they may spend more."""
+    is_extended: bool = False
+    """Whether more than the usual effort is spent, as long as there is time."""
     scale: float = 1.0
-    """What an oracle may spend on one question in this round, as a share of its usual effort."""
+    """What an oracle may spend on one question in this round, as a share of its own effort."""
     turn: Budget = field(default_factory=Budget)
     """What may be spent on the state that is looked at just now: a part of the budget, by whoever asks."""
     effort: float = 0.0

@@ -1,5 +1,6 @@
 """Oracles: parts that tighten the bounds on a test state, alone or one after the other. They never decide."""
 
+import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -84,7 +85,9 @@ class Oracle(Protocol[CaseT_contra]):
 
     It may also have `learn(claim)` to make use of what others claim, and needs `restore(case)` where it keeps
     notes: it brings them to where answering about the case left them. One with `is_anytime = True` spends
-    `lab.scale` of its usual effort and is asked again in later rounds; others are asked once about a state.
+    `lab.scale` of its own effort and is asked again in later rounds; others are asked once about a state.
+    With `may_exceed = True` it is also asked about states that stay unknown, for many times its own effort: the time
+    that it takes is in proportion to the effort that it counts, and does not depend on the policy.
     One with `works_ahead = True` promises that it keeps no notes and does its heavy work in `lab.work`, or by
     asking the policy through `lab.graph`, and then it also says `asks_policy = True`: with several jobs, other
     threads have copies of it at work on coming cases. It may have `prepare()`: functions that make what all
@@ -157,6 +160,10 @@ class _Guarded:
     def is_anytime(self) -> bool:
         return bool(getattr(self.oracle, "is_anytime", False))
 
+    @property
+    def may_exceed(self) -> bool:
+        return bool(getattr(self.oracle, "may_exceed", False))
+
     def learn(self, claim: Claim[Any], /) -> Iterator[Claim[Any]]:
         if (learn := getattr(self.oracle, "learn", None)) is not None:
             with blaming("oracle", self.part, lambda: f"it was told about the state {claim.state}"):
@@ -192,10 +199,16 @@ class _Yield:
 
 
 _UNASKED = _Yield()
-# What oracles spend in the first round, as a share of their usual effort.
+# What oracles spend in the first round, as a share of their own effort, the one that their options say.
 _FIRST_SCALE = 1 / 16
-# Nobody waits for a round with so many times the usual effort, and native counters hold what it allows.
+# Nobody waits for a round with so many times that effort, and native counters hold what it allows.
 _LAST_SCALE = 2.0**24
+# What a test may spend for each of its states and each time that oracles may spend their own effort. With the
+# usual 64 times that is about a second and a half of a processor for a state, but those that are settled soon
+# leave theirs to the others.
+_STATE_EFFORT = 8e6
+# After so many rounds in a row that settled nothing, oracles that spent more than their own effort are done.
+_ROUNDS_IN_VAIN = 4
 # An oracle that has spent so much in a round and settled nothing is not asked again before the next one. That
 # is ten seconds or so.
 _IN_VAIN = 1e9
@@ -219,38 +232,52 @@ class Panel(Generic[StateT, CaseT]):
         objective: Objective,
         gap: bool = False,
         exact: bool = False,
+        effort: float = 1.0,
     ) -> None:
+        """Oracles may spend `effort` times their own effort on a state of which nothing is known."""
         self.lab = lab
         lab.turn = lab.budget
         self.objective = objective
         self.keeps_going = gap
+        self.effort = effort
         self.oracles = list(oracles)
         self._exact = [exact and bool(getattr(one, "is_exact", False)) for _, one in oracles]
         self.seeks_exact = any(self._exact)
         """Whether the best cost of every bug is looked for, however long that takes."""
         self._anytime = [n for n, (_, one) in enumerate(oracles) if getattr(one, "is_anytime", False)]
+        self._exceeding = [n for n in self._anytime if getattr(oracles[n][1], "may_exceed", False)]
         self._yields: dict[tuple[int, str], _Yield] = {}
         self._asked, self._settled = [0] * len(oracles), [0] * len(oracles)
         self._seconds = [0.0] * len(oracles)
         learners: list[Any] = [oracle for _, oracle in oracles if hasattr(oracle, "learn")]
         lab.learners += learners
         self._idle, self._spent = 0, -1.0
+        self._cases, self._left, self._in_vain = 0, math.inf, 0
         if self._anytime:
             lab.scale = _FIRST_SCALE
 
-    def begin_round(self, number: int, *, is_extended: bool) -> bool:
-        """Doubles what oracles may spend on a case; whether another round makes sense.
+    def begin_round(self, number: int, *, left: int) -> bool:
+        """Doubles what oracles may spend on a case; whether another round makes sense, with so many unknown cases.
 
-        The last round is the one with the usual effort; `is_extended` goes on after that, until more effort
-        has made no difference twice: then the oracles have done all that they can.
+        Rounds up to the oracles' own effort are always made. Those with more end with the `effort` of the panel,
+        when the test has spent its share, or when they settle nothing any more. An extended test goes on after that,
+        until more effort has made no difference twice: then the oracles have done all that they can.
         """
-        scale = _FIRST_SCALE * 2.0**number
-        self._idle = self._idle + 1 if self.lab.effort == self._spent else 0
-        self._spent = self.lab.effort
-        is_last = scale > 1 and (not is_extended or self._idle > 1 or scale > _LAST_SCALE)
-        if not self._anytime or is_last:
+        scale, lab = _FIRST_SCALE * 2.0**number, self.lab
+        self._idle = self._idle + 1 if lab.effort == self._spent else 0
+        self._in_vain = self._in_vain + 1 if lab.scale > 1 and left == self._left else 0
+        self._spent, self._left = lab.effort, left
+        if not self._anytime:
             return False
-        self.lab.round, self.lab.scale = number, scale
+        if scale > 1 and not self._is_recalling:
+            if lab.is_extended:
+                goes_on = self._idle <= 1 and scale <= _LAST_SCALE
+            else:
+                is_in_vain = self._in_vain >= _ROUNDS_IN_VAIN or self._is_spent or not self._exceeding
+                goes_on = scale <= self.effort and not is_in_vain
+            if not goes_on:
+                return False
+        lab.round, lab.scale = number, scale
         for each in self._yields.values():
             each.in_vain = 0.0
         return True
@@ -262,6 +289,7 @@ class Panel(Generic[StateT, CaseT]):
         is known about the state.
         """
         lab, known = self.lab, self.lab.known(case.state)
+        self._cases += lab.round == 0
         lab.turn = lab.budget.part(share=0.5 / max(1, among))
         judgement, seen = judge(case.cost, known.bound, objective=self.objective), known.bound
 
@@ -318,10 +346,24 @@ class Panel(Generic[StateT, CaseT]):
         """What follows from all that is known by now."""
         return judge(case.cost, self.lab.best(case.state), objective=self.objective)
 
+    @property
+    def _is_recalling(self) -> bool:
+        """Whether a test repeats what it found out before it was stopped: it goes as far as it went then."""
+        return self.lab.memory is not None and len(self.lab.memory.answers) > 0
+
+    @property
+    def _is_spent(self) -> bool:
+        """Whether the test has spent what it may, so that no more states get more than the oracles' own effort."""
+        most = _STATE_EFFORT * self.effort * self._cases
+        return self.lab.effort > most and not self._is_recalling
+
     def _order(self, case: CaseT) -> Iterable[int]:
         """The oracles that are asked about a case in a later round, by their places."""
-        sort = case.run.outcome
-        known = [(self._yields.get((number, sort), _UNASKED), number) for number in self._anytime]
+        is_late = self.lab.scale > 1 and not self.lab.is_extended
+        if is_late and self._is_spent:
+            return ()
+        sort, asked = case.run.outcome, self._exceeding if is_late else self._anytime
+        known = [(self._yields.get((number, sort), _UNASKED), number) for number in asked]
         worth = [(-each.rate, number) for each, number in known if each.in_vain < _IN_VAIN]
         return [number for _, number in sorted(worth)]
 

@@ -29,7 +29,7 @@ from misstep.policy import Policy, PolicyPart
 from misstep.pool import PoolEntry
 from misstep.record.pool_file import PoolKeeper, read_entries
 from misstep.record.record import DOMAIN, POOL, PROBLEM, TASK, UNIT_COST_ASKED, Record
-from misstep.subject import Clock, Finding, Subject
+from misstep.subject import UNTIL_WIDTH, Clock, Finding, Subject
 from misstep.support.census import own_bytes
 from misstep.support.command import command
 from misstep.tally import Tally
@@ -179,19 +179,25 @@ class Session:
         yield from self._rounds(subject, clock)
 
     def _rounds(self, subject: Subject[Any], clock: Clock) -> Iterator[Event]:
-        """Asks again about what is open, with twice the effort each time.
+        """Asks again about what is open, with twice the effort each time, as long as the panel goes on.
 
-        That ends with the usual effort; where the time is limited, when it is over, unless the configuration
-        says otherwise. A test that goes on repeats all rounds that it had before.
+        What is known to be a bug is asked about with the oracles' own effort, where its gap is wanted, and with more
+        only in what is left of a limited time. A test that goes on repeats all rounds that it had before.
         """
         lab, panel, number = subject.lab, subject.panel, 0
         while self._open and not self._is_over(subject):
-            # What a stopped test found out beyond the usual effort is looked at again.
-            is_limited = self.config.seconds is not None or len(self.record.answers) > 0
-            number += 1
-            if not panel.begin_round(number, is_extended=is_limited and self.config.extend):
-                break
             cases = list(self._open.values())
+            unknown = [case for case in cases if self.tally.judged[case.id].verdict is Verdict.UNKNOWN]
+            number += 1
+            # Where a limit of time is dropped, a test goes as far as it went with it.
+            is_done = lab.is_extended and self.config.seconds is None and not self.record.answers
+            if not panel.begin_round(number, left=len(unknown)) or (is_done and lab.scale > 1):
+                break
+            if lab.scale > 1 and not lab.is_extended:
+                # Those that are nearly settled come first: what is settled in a round keeps the others in it.
+                cases = sorted(unknown, key=lambda case: case.cost.lo - lab.best(case.state).lo)
+                if UNTIL_WIDTH in lab.limits_hit:  # then enough is known, whatever these are
+                    break
             self._round_size = len(cases)
             if self._helpers is not None:
                 self._helpers.expect_again(cases, bugs=self._bugs)
@@ -370,6 +376,10 @@ class Session:
             self.started(config.oracle),
             *(Warned(text=text, at=self._now()) for text in bench.warnings),
         ]
+        if config.extend and config.seconds is None:
+            text = "`extend` is for what is left of a limited time; without `seconds` it changes nothing"
+            self._told.append(Warned(text=text, at=self._now()))
+        effort, is_extended = self._effort()
         known: list[PoolEntry] = []
         if self.resume:
             known = read_entries(self.record.store.lines(POOL), task, where=self.record.where)
@@ -381,6 +391,7 @@ class Session:
             budget=budget,
             max_steps=config.longest_run,
             seed=config.seed,
+            is_extended=is_extended,
             memory=self.record,
             proofs=self.record.proofs(),
         )
@@ -392,6 +403,7 @@ class Session:
             objective=bench.objective,
             interleave=config.interleave,
             gap=config.gap,
+            effort=effort,
             recheck=config.recheck,
             faults=config.faults,
             confidence=config.confidence,
@@ -412,6 +424,18 @@ class Session:
             )
         return subject
 
+    def _effort(self) -> tuple[float, bool]:
+        """How many times their own effort oracles may spend, and whether they go on while there is time.
+
+        A test that an older version began goes on as it went: a limit of time was used up, unless the configuration
+        said otherwise, and without a limit nothing was spent beyond the oracles' own effort.
+        """
+        config, is_limited = self.config, self.config.seconds is not None
+        if not self.resume or "effort" in self.record.environment():
+            return config.effort, config.extend and is_limited
+        is_open = is_limited or len(self.record.answers) > 0
+        return 1.0, is_open and self.record.extended_by_default()
+
     def begin_record(self, digests: dict[str, str], files: dict[str, str], **changes: Any) -> None:
         """Writes what is tested, or makes sure that it is what the record to be resumed is about."""
         config = self.config
@@ -422,7 +446,12 @@ class Session:
             self.record.check_same(config.absolute(**changes), digests)
             self.record.resume()
             return
-        environment: dict[str, object] = {"misstep": __version__, "seed": config.seed, **digests}
+        environment: dict[str, object] = {
+            "misstep": __version__,
+            "seed": config.seed,
+            "effort": config.effort,
+            **digests,
+        }
         if not config.is_safety:
             environment[UNIT_COST_ASKED] = config.unit_cost
         self.record.begin(

@@ -43,6 +43,8 @@ class TaskSubject:
     objective: Objective
     interleave: bool = False
     gap: bool = False
+    effort: float = 1.0
+    """How many times their own effort oracles may spend on a state that stays unknown."""
     recheck: bool = True
     faults: bool = True
     confidence: float = CONFIDENCE
@@ -72,7 +74,12 @@ class TaskSubject:
         self._recheck = Recheck(self._guard, self.meter) if self._guard and self.recheck else None
         oracles = bind_oracles(self.oracles, self.lab)
         self.panel = Panel(
-            self.lab, oracles, objective=self.objective, gap=self.gap, exact=self.gap or self.faults
+            self.lab,
+            oracles,
+            objective=self.objective,
+            gap=self.gap,
+            exact=self.gap or self.faults,
+            effort=self.effort,
         )
 
     def cases(self, clock: Clock, tell: Tell, /) -> Iterator[Case]:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -13,6 +14,8 @@ import pytest
 
 from misstep import Budget, StopFlag
 from misstep.errors import InputError, LimitReached
+from misstep.pddl import read_domain, read_problem
+from misstep.pddl.translate import translate
 from misstep.task import load
 from tests.integration.cli import processes_with, ran
 
@@ -134,3 +137,31 @@ def test_last_words_of_a_failing_translator(
     with pytest.raises(InputError, match="does not accept this PDDL") as caught:
         load(*courier)
     assert "I am the log" in str(caught.value)
+
+
+def test_the_translator_does_not_look_for_cycles(
+    courier: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That is half of its time on large tasks."""
+    package = tmp_path / "fast_downward"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    says = (
+        "import gc, sys; print('collector:', gc.isenabled(), 'words:', sys.argv[1:3]); raise SystemExit(31)"
+    )
+    (package / "translate.py").write_text(says)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.raises(InputError) as caught:
+        load(*courier)
+    assert "collector: False words: ['domain.pddl', 'problem.pddl']" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["gripper", "logistics", "rovers", "tyre"])
+def test_the_same_bytes_as_from_the_program_itself(name: str, tmp_path: Path) -> None:
+    folder = Path(__file__).parents[1] / "tasks" / name
+    domain, problem = folder / "domain.pddl", min(folder.glob("p*.pddl"))
+    words = [domain, problem, "--keep-unimportant-variables", "--sas-file", "plain.sas"]
+    command = [sys.executable, "-m", "fast_downward.translate", *words]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    read = read_domain(domain)
+    assert translate(read, read_problem(problem, read)) == (tmp_path / "plain.sas").read_text()

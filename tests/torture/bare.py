@@ -43,7 +43,7 @@ def verdicts(
             if said.verdict is Verdict.UNKNOWN or (gap and said.gap.lo < said.gap.hi)
         ]
         number += 1
-        if not panel.begin_round(number, is_extended=False):
+        if not panel.begin_round(number, left=len(left)):
             break
     for case in cases:
         is_bug = panel.judge(case).verdict is Verdict.BUG

@@ -77,6 +77,7 @@ def are_none_left() -> bool:
         (FERRY, "heuristic:blind", {"pool": 20, "gap": True, "seed": 3}),
         (COURIER, "zoo:courier", {"pool": 60, "bias": "detour"}),
         (COURIER, "zoo:courier", {"pool": 20, "interleave": True}),
+        (COURIER, "zoo:courier", {"pool": 6, "faults": False, "oracle": ("planner:astar:blind,effort=1e6",)}),
         (FLOORTILE, "heuristic:ff", {"pool": 20, "max_steps": 9}),
         (FERRY, "heuristic:ff", {"pool": 20, "oracle": ("bounds:100+" + DEFAULT_ORACLE,)}),
         (FERRY, "heuristic:blind", {"pool": 12, "oracle": ("lookahead+improve", "undo", "planner:gbfs:ff")}),

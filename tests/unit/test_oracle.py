@@ -50,9 +50,11 @@ def case_of(lab: Lab) -> Case:
     return open_case(lab, PoolEntry(0, start), lab.run([start])[0])
 
 
-def panel(lab: Lab, *oracles: Oracle[Case], gap: bool = False, exact: bool = False) -> Panel[State, Case]:
+def panel(
+    lab: Lab, *oracles: Oracle[Case], gap: bool = False, exact: bool = False, effort: float = 1.0
+) -> Panel[State, Case]:
     named = [(str(number), oracle) for number, oracle in enumerate(oracles)]
-    return Panel(lab, named, objective=Quantitative(), gap=gap, exact=exact)
+    return Panel(lab, named, objective=Quantitative(), gap=gap, exact=exact, effort=effort)
 
 
 def test_the_oracle_that_settles_a_case_ends_it(task: Task) -> None:
@@ -144,6 +146,7 @@ class Tireless(Scripted):
     lab: Lab | None = None
     spends: float = 0.0
     is_anytime: bool = True
+    may_exceed: bool = True
 
     def claims(self, case: Case, /) -> Iterator[Claim[State]]:
         if self.lab is not None:
@@ -155,11 +158,12 @@ class Tireless(Scripted):
 def test_rounds_end_where_more_effort_makes_no_difference(task: Task, spends: float) -> None:
     lab = lab_of(task)
     asked, case = panel(lab, Tireless(lab=lab, spends=spends)), case_of(lab)
+    lab.is_extended = True
     rounds = 0
-    while asked.begin_round(rounds + 1, is_extended=True):
+    while asked.begin_round(rounds + 1, left=1):
         rounds += 1
         asked.test(case)
-    assert rounds == (4 if spends == 0 else 28)  # up to the usual effort in any case, never for ever
+    assert rounds == (4 if spends == 0 else 28)  # up to the oracles' own effort in any case, never for ever
     assert lab.scale <= 2**24
 
 
@@ -229,7 +233,7 @@ def test_later_rounds_ask_in_the_order_of_what_was_settled_for_the_effort(task: 
     )
     asked.test(case)
     assert log == ["a", "b", "c", "d"]
-    assert asked.begin_round(1, is_extended=True)
+    assert asked.begin_round(1, left=2)
     log.clear()
     asked.test(case)
     assert log == ["b", "d", "c", "a"]  # of equals the first one first
@@ -252,7 +256,7 @@ def test_settled_cases_make_an_oracle_come_first(task: Task) -> None:
     asked = panel(lab, cheap, good)
     asked.test(other)
     asked.test(case)
-    assert asked.begin_round(1, is_extended=True)
+    assert asked.begin_round(1, left=2)
     log.clear()
     asked.test(case)
     assert log == ["b", "a"]  # 2/31 for the one that settled a case, 1/19 for the other
@@ -264,7 +268,7 @@ def test_an_oracle_that_spends_in_vain_waits_for_the_next_round(task: Task) -> N
     case, other = case_of(lab), other_case(lab)
     plan = plan_claim(other.state, search(task, "astar:blind", state=other.state).plan, "a")
     asked = panel(lab, Spending([plan], lab=lab, spends=0.4e9, name="a", log=log))
-    assert asked.begin_round(1, is_extended=True)
+    assert asked.begin_round(1, left=2)
     for _ in range(2):
         asked.test(case)
     asked.test(other)
@@ -272,6 +276,66 @@ def test_an_oracle_that_spends_in_vain_waits_for_the_next_round(task: Task) -> N
     for _ in range(5):  # 0.4, 0.8, 1.2 times 10^9 since then
         asked.test(case)
     assert log == ["a"] * 6
-    assert asked.begin_round(2, is_extended=True)
+    assert asked.begin_round(2, left=2)
     asked.test(case)
     assert log == ["a"] * 7
+
+
+@pytest.mark.parametrize(
+    ("effort", "spends", "falls", "rounds", "scale"),
+    [
+        (1.0, 1.0, True, 4, 1.0),
+        (32.0, 1.0, True, 9, 32.0),  # up to the effort of the panel
+        (20.0, 1.0, True, 8, 16.0),
+        (32.0, 1.0, False, 8, 16.0),  # four with more than the oracles' own effort settled nothing
+        (64.0, 1e8, True, 5, 2.0),  # all is spent: 64 times 8e6 for the only state
+        (64.0, 1e9, True, 4, 1.0),  # up to the oracles' own effort, whatever that is
+    ],
+)
+def test_rounds_go_on_while_they_settle_something_and_effort_is_left(
+    task: Task, effort: float, spends: float, falls: bool, rounds: int, scale: float
+) -> None:
+    lab = lab_of(task)
+    asked, case, number = panel(lab, Tireless(lab=lab, spends=spends), effort=effort), case_of(lab), 0
+    asked.test(case)
+    while asked.begin_round(number + 1, left=100 - number if falls else 100):
+        number += 1
+        asked.test(case)
+    assert (number, lab.scale) == (rounds, scale)
+
+
+def test_nobody_is_asked_for_more_than_there_is_to_be_spent(task: Task) -> None:
+    """Within a round, too; what goes on in time that is left is not bounded so."""
+    lab = lab_of(task)
+    oracle = Tireless(lab=lab, spends=1.2e8)
+    asked, case = panel(lab, oracle, effort=64.0), case_of(lab)
+    for number in range(1, 5):
+        asked.begin_round(number, left=1)
+    asked.test(case)
+    lab.round = 0
+    asked.test(case)  # now there is one state
+    assert asked.begin_round(5, left=1)
+    for _ in range(9):
+        asked.test(case)
+    assert oracle.asked == 5  # the fifth went beyond 5.12e8, and was the last
+    lab.is_extended = True
+    assert asked.begin_round(6, left=1)
+    asked.test(case)
+    assert oracle.asked == 6
+
+
+def test_some_are_never_asked_for_more_than_their_own_effort(task: Task) -> None:
+    lab = lab_of(task)
+    first, second = Tireless(lab=lab, spends=1.0), Tireless(lab=lab, spends=1.0, may_exceed=False)
+    asked, case = panel(lab, first, second, effort=4.0), case_of(lab)
+    asked.test(case)
+    for number in range(1, 7):
+        assert asked.begin_round(number, left=9 - number)
+        asked.test(case)
+    assert (first.asked, second.asked) == (7, 5)
+    lab.is_extended = True
+    assert asked.begin_round(7, left=1)
+    asked.test(case)
+    assert (first.asked, second.asked) == (8, 6)
+    alone = panel(lab_of(task), Tireless(may_exceed=False), effort=4.0)
+    assert alone.begin_round(4, left=1) and not alone.begin_round(5, left=1)

@@ -20,7 +20,8 @@ from misstep.config import Config
 from misstep.errors import InputError
 from misstep.lab import Lab, UnsoundClaim
 from misstep.oracle import Case, make_oracles, open_case
-from misstep.oracles.proven import BoundGreedy
+from misstep.oracles.planner import Planner
+from misstep.oracles.proven import AbstractionBound, BoundGreedy
 from misstep.pool import PoolEntry
 from misstep.proof import ProofLog, Prover, Surrounded
 from misstep.record.record import ANSWERS, CLEARED, EVENTS, EVIDENCE, Record
@@ -398,3 +399,35 @@ def test_a_heuristic_or_its_name() -> None:
     for text, given in (("astar", None), ("astar:hmax", heuristic)):
         with pytest.raises(InputError, match="astar:lmcut"):
             core.search(task, text, heuristic=given)
+
+
+@pytest.mark.parametrize(
+    ("search", "is_extended", "own", "scale", "most"),
+    [
+        ("astar:lmcut", False, 300_000, 1.0, 300_000),  # its own effort is what somebody asked for
+        ("astar:lmcut", False, 300_000, 32.0, 300_000),
+        ("astar:lmcut", False, 10_000, 4.0, 40_000),
+        ("astar:lmcut", False, 10_000, 32.0, 200_000),
+        ("astar:lmcut", True, 10_000, 32.0, 320_000),
+        ("gbfs:ff", False, 10_000, 32.0, 320_000),  # finds plans only, which are proofs however long it took
+    ],
+)
+def test_late_searches_are_as_large_as_their_proofs_may_be(
+    search: str, is_extended: bool, own: int, scale: float, most: int
+) -> None:
+    task = Task(delivery().sas)
+    lab = Lab(task=task, graph=PolicyGraph(task, best_course), is_extended=is_extended, scale=scale)
+    effort = own * lab.expansion_effort(task.initial_state)
+    assert Planner(search=search, effort=effort).bind(lab)._max_expansions(task.initial_state) == most
+
+
+def test_late_rounds_build_no_larger_abstractions() -> None:
+    task = Task(delivery().sas)
+    for is_extended in (False, True):
+        lab = Lab(task=task, graph=PolicyGraph(task, best_course), is_extended=is_extended)
+        part, made = AbstractionBound(), []
+        for number in (4, 5, 6, 9):
+            lab.round, lab.scale = number, 2.0 ** (number - 4)
+            made.append(part.build(lab, "newest"))
+        assert made[0] is made[1]
+        assert (made[0] is made[2] is made[3]) != is_extended

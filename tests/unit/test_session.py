@@ -1,10 +1,14 @@
 """A session: what it yields, what it records, how it ends."""
 
+import dataclasses
+import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,10 +16,12 @@ import misstep
 from misstep.budget import StopFlag
 from misstep.config import Config
 from misstep.errors import InputError
-from misstep.events import Event, Finished, Judged, PoolGrown, Started, Warned
+from misstep.events import Event, Finished, Judged, PoolGrown, Progress, Started, Warned, timeless
+from misstep.oracle import make_oracles
 from misstep.record.record import BUGS, CLEARED, POOL, Record
 from misstep.record.verify import verify_record
 from misstep.session import Session
+from misstep.support.plain import to_plain
 from misstep.task import Task
 
 
@@ -72,8 +78,6 @@ def test_landmarks_alone_end_what_they_settle(task: Task) -> None:
             asked.append(case.id)
             return ()
 
-    from misstep.oracle import make_oracles
-
     parts = {"oracle": [*make_oracles(["landmarks"]), Spy()]}
     session = Session(Config(policy="zoo:courier", pool=100), task=task, parts=parts)
     run(session)
@@ -82,22 +86,92 @@ def test_landmarks_alone_end_what_they_settle(task: Task) -> None:
     assert not {event.id for event in cleared} & set(asked) and asked
 
 
-def test_the_usual_effort_is_enough_where_somebody_says_so(task: Task) -> None:
-    """Time that is left is used, unless results are to be the same however much of it there is."""
+def counts_of(task: Task, own: str = "2e4", **options: object) -> tuple[int, float]:
+    """Unknown states and effort of a test whose oracle has so little effort of its own that it settles nothing."""
+    oracle = (f"planner:astar:blind,effort={own}",)
+    config = Config(policy="zoo:courier", pool=6, oracle=oracle, faults=False)
+    session = Session(config.replace(**options), task=task)
+    run(session)
+    assert session.tally.finished is not None
+    return session.tally.finished.unknown, session.tally.finished.effort
 
-    def counts(**options: object) -> tuple[int, float]:
-        config = Config(
-            policy="zoo:courier", pool=6, oracle=("planner:astar:blind,effort=2e4",), faults=False
-        )
-        session = Session(config.replace(**options), task=task)
-        run(session)
-        assert session.tally.finished is not None
-        return session.tally.finished.unknown, session.tally.finished.effort
 
-    usual = counts()
+def test_a_limit_of_time_never_makes_a_test_longer(task: Task) -> None:
+    """Unless somebody says so: then what is left of it is used for what is open."""
+    usual = counts_of(task, effort=1.0)
     assert usual[0] == 6
-    assert counts(seconds=600.0, extend=False) == usual
-    assert counts(seconds=600.0)[0] == 0
+    assert counts_of(task, effort=1.0, seconds=600.0) == usual
+    assert counts_of(task, effort=1.0, seconds=600.0, extend=False) == usual
+    assert counts_of(task, effort=1.0, seconds=600.0, extend=True)[0] == 0
+    assert counts_of(task, effort=1.0, extend=True) == usual  # there is no time that could be left
+
+
+def test_more_than_their_own_effort_is_for_states_that_stay_unknown(task: Task) -> None:
+    found = [counts_of(task, "1e6", effort=effort) for effort in (1.0, 4.0, 32.0)]
+    assert found[0][0] == 6 and 0 < found[1][0] < 6 and found[2][0] == 0
+    assert counts_of(task, "1e6", effort=64.0) == found[2]  # nothing was open any more
+    in_vain = [counts_of(task, effort=effort) for effort in (1.0, 16.0, 32.0)]
+    assert [unknown for unknown, _ in in_vain] == [6, 6, 6]
+    assert in_vain[0][1] < in_vain[1][1] == in_vain[2][1]  # four rounds settled nothing
+
+
+@pytest.mark.parametrize("at", [1, 4, 7])
+def test_a_test_that_was_stopped_in_a_late_round_goes_on_to_the_same(
+    task: Task, at: int, tmp_path: Path
+) -> None:
+    """Whether oracles spend their own effort or more, and whether the test ended for lack of effort or of cases."""
+    oracle = ("planner:astar:blind,effort=1e6",)
+    for effort in (4.0, 32.0):
+        config = Config(policy="zoo:courier", pool=6, oracle=oracle, effort=effort, faults=False)
+        whole = Session(config, task=task)
+        run(whole)
+        stop, out = StopFlag(), tmp_path / f"{effort:g}"
+        session = Session(config, task=task, record=Record.create(out), stop=stop, progress_seconds=0.0)
+        for event in session.events():
+            if isinstance(event, Progress) and event.round >= at:
+                stop.set()
+        session.record.close()
+        again = Session(config, task=task, record=Record.open(out), resume=True)
+        run(again)
+        again.record.close()
+        once_more = Session(config, task=task, record=Record.open(out), resume=True)  # one that is done
+        run(once_more)
+        once_more.record.close()
+        last = [timeless(to_plain(each.tally.finished)) for each in (whole, again, once_more)]
+        assert last[0] == last[1] == last[2]
+
+
+@pytest.mark.parametrize("seconds", [600.0, None])
+def test_a_record_of_before_goes_on_as_it_began(task: Task, seconds: float | None, tmp_path: Path) -> None:
+    """There was no `effort` then, and a limit of time was used up by default."""
+    oracle, out = ("planner:astar:blind,effort=2e4",), tmp_path / "out"
+    before = Config(policy="zoo:courier", pool=6, oracle=oracle, faults=False)
+    extended = before.replace(seconds=600.0, extend=True)
+    whole, stop = Session(extended, task=task), StopFlag()
+    run(whole)
+    record = Record.create(out)
+    session = Session(extended, task=task, record=record, stop=stop, progress_seconds=0.0)
+    for event in session.events():
+        if isinstance(event, Progress) and event.round >= (7 if seconds else 13):
+            stop.set()
+    record.close()
+    (out / "config.toml").write_text(before.replace(seconds=600.0).to_toml())
+    environment = json.loads((out / "env.json").read_text())
+    del environment["effort"]
+    (out / "env.json").write_text(json.dumps(environment))
+    again = Session(
+        dataclasses.replace(before, seconds=seconds), task=task, record=Record.open(out), resume=True
+    )
+    run(again)
+    again.record.close()
+    found = [each.tally.finished for each in (whole, again, session)]
+    assert found[0] is not None and found[1] is not None and found[2] is not None
+    if seconds is None:  # as far as it went, to the end of that round
+        assert found[2].effort <= found[1].effort <= found[0].effort
+        assert found[1].unknown <= found[2].unknown
+    else:
+        assert timeless(to_plain(found[0])) == timeless(to_plain(found[1]))
+        assert found[0].unknown == 0
 
 
 def test_a_stop_flag_ends_it(task: Task) -> None:
@@ -173,3 +247,57 @@ def test_limits_of_the_translator_are_an_outcome() -> None:
     assert session.tally.finished is not None
     assert session.tally.finished.limits_hit == ("translate: seconds",)
     assert session.tally.finished.tested == 0
+
+
+@dataclass
+class Restless:
+    """Is asked again in every round, claims nothing, and notes of whom and in which round."""
+
+    notes: list[tuple[int, int]]
+    name = "restless"
+    is_anytime = True
+    may_exceed = True
+
+    def bind(self, lab: misstep.Lab, /) -> "Restless":
+        self.lab = lab
+        return self
+
+    def claims(self, case: misstep.Case, /) -> Sequence[object]:
+        self.lab.spend(1.0)
+        self.notes.append((self.lab.round, case.id))
+        return ()
+
+
+def asked_in_rounds(task: Task, **options: Any) -> tuple[Session, dict[int, list[int]]]:
+    """The states that are asked about in every round, of a test that settles some of them in the first one."""
+    notes: list[tuple[int, int]] = []
+    parts = {"oracle": [*make_oracles(["landmarks+inverse+undo:failing=true"]), Restless(notes)]}
+    session = Session(Config(policy="zoo:courier", pool=40, faults=False, **options), task=task, parts=parts)
+    run(session)
+    return session, {at: [id for number, id in notes if number == at] for at in {at for at, _ in notes}}
+
+
+def test_late_rounds_are_about_unknown_states_and_begin_with_those_nearly_settled(task: Task) -> None:
+    session, rounds = asked_in_rounds(task)
+    judged = session.tally.judged
+    assert max(rounds) == 8 and len(rounds[5]) > 2  # four rounds in vain
+    gaps = [judged[id].cost.lo - judged[id].best.lo for id in rounds[5]]
+    assert gaps == sorted(gaps) and gaps[0] < gaps[-1]
+    assert rounds[4] == sorted(rounds[4]) and set(rounds[5]) <= set(rounds[4])
+
+
+def test_gaps_of_bugs_get_no_more_than_the_oracles_own_effort(task: Task) -> None:
+    session, rounds = asked_in_rounds(task, gap=True)
+    bugs = {id for id, event in session.tally.judged.items() if event.verdict == "bug"}
+    assert bugs & set(rounds[4]) and set(rounds[5]) == set(rounds[4]) - bugs
+
+
+def test_where_the_rate_is_known_closely_enough_nothing_more_is_spent(task: Task) -> None:
+    session, rounds = asked_in_rounds(task, until_width=0.99)
+    assert session.tally.finished is not None and "until-width" in session.tally.finished.limits_hit
+    assert max(rounds) == 4 and session.tally.finished.unknown
+
+
+def test_extend_without_a_limit_of_time_is_told(task: Task) -> None:
+    session = Session(Config(policy="zoo:courier", pool=2, extend=True), task=task)
+    assert any(isinstance(event, Warned) and "without `seconds`" in event.text for event in run(session))

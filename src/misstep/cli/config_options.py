@@ -39,7 +39,7 @@ def _options_class(name: str, fields: frozenset[str]) -> Any:
         parameter = Parameter(
             name=_NAMES.get(field.name),
             help=field.metadata["help"],
-            negative="" if default is False or hint == tuple[str, ...] else None,
+            negative="" if (default is False and field.name != "extend") or hint == tuple[str, ...] else None,
             show_default=_shown(default),
             **_group(field.name, fields),
         )

@@ -167,6 +167,7 @@ class Scaling:
             policy=self.policy,
             pool=1,  # the initial state
             oracle=config.oracle,
+            effort=1.0,  # there are many instances, and coverage needs no verdict
             max_steps=config.max_steps,
             recheck=False,
             faults=False,

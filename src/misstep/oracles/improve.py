@@ -48,6 +48,7 @@ class ImproveOracle:
     lab: Lab
     climb: EnforcedHillClimbing | None = None
     is_anytime: ClassVar[bool] = True
+    may_exceed: ClassVar[bool] = True
     works_ahead: ClassVar[bool] = True
 
     def claims(self, case: Case, /) -> Iterator[Claim[State]]:

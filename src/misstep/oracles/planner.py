@@ -14,6 +14,10 @@ from misstep.planners.native import AStar, NativeSearch
 from misstep.plugins import make_part, option
 from misstep.task import Task
 
+# What A* has expanded can be written down as a proof up to so many states (`max_frontier` in search.hpp). Searches
+# that may spend more than their own effort end there: what has to be believed is no better than an unknown state.
+_PROVABLE = 200_000
+
 
 class Search(Protocol):
     """A part of kind `search`."""
@@ -68,6 +72,11 @@ class PlannerOracle:
     """Whether its effort is counted; seconds are not, since they differ from machine to machine."""
     is_exact: bool = False
     """Whether nothing but the exact cost is good enough."""
+
+    @property
+    def may_exceed(self) -> bool:
+        """Whether more effort is of use, and costs in proportion."""
+        return self.is_anytime and isinstance(self.search, NativeSearch)
 
     @property
     def works_ahead(self) -> bool:
@@ -126,7 +135,10 @@ class PlannerOracle:
         if self.part.effort is None:
             return self.part.max_expansions
         most = math.inf if self.part.max_expansions is None else self.part.max_expansions
-        return int(min(most, max(1, self.lab.scale * self.part.effort // self._effort(state))))
+        lab, own = self.lab, max(1, self.part.effort // self._effort(state))
+        if lab.scale > 1 and not lab.is_extended and isinstance(self.search, AStar):
+            most = min(most, max(own, _PROVABLE))
+        return int(min(most, max(1, lab.scale * self.part.effort // self._effort(state))))
 
     def _effort(self, state: State) -> float:
         """Of one expansion; landmarks are looked at only where their number counts."""

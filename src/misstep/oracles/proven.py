@@ -49,6 +49,8 @@ class AbstractionBound:
         """The abstraction that all oracles with the same options share; in later rounds it may be larger."""
         share = 10 if order == ORDERS[0] else 1  # where one by one is good at all, it is small
         scale = lab.scale / 2 ** (lab.round % 2)  # building takes time: every second round has to do
+        if not lab.is_extended:
+            scale = min(1.0, scale)  # larger ones took seconds each and settled nothing (docs/oracles.md)
 
         def make() -> Abstraction:
             return Abstraction(

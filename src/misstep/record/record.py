@@ -292,6 +292,10 @@ class Record:
             raise InputError(f"{self.where}: no record (there is no {CONFIG} in it)")
         return Config.from_toml(text, where=f"{self.where}/{CONFIG}")
 
+    def extended_by_default(self) -> bool:
+        """Whether a test that does not say `effort` used up its time: it did before there was that option."""
+        return "extend = false" not in (self.store.read(CONFIG) or "").splitlines()
+
     def is_own(self) -> bool:
         """Whether this user made the record on this machine, and what was asked is what it says."""
         return self.environment().get("origin") == origin(self.store.read(CONFIG) or "")

@@ -185,6 +185,7 @@ class Examiner:
         config = Config(
             policy=policy,
             pool_file=validation.pool_file,
+            effort=1.0,  # many policies are compared, all with the same
             max_steps=self.config.max_steps,
             recheck=False,
             faults=False,

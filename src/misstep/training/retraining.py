@@ -317,6 +317,7 @@ class _Loop:
                 pool=self.config.pool,
                 seed=self.config.seed + _ROUND_SEED * (self.round + 1),
                 oracle=self.config.oracle,
+                effort=1.0,  # time is for training: bugs that are hard to prove teach no more than others
                 max_steps=1000,
                 recheck=False,
                 faults=False,

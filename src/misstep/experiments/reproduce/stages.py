@@ -120,8 +120,8 @@ class _Campaign:
 
 
 def test_config(order: Order) -> Config:
-    """What all tests have in common: counted effort, and nothing that a table has no use for."""
-    return Config(seed=order.seed, extend=False, faults=False, memory_mb=_MEMORY_MB)
+    """What all tests have in common: nothing that a table has no use for, and the effort that plans are made for."""
+    return Config(seed=order.seed, effort=1.0, faults=False, memory_mb=_MEMORY_MB)
 
 
 def cell_of(subject: Subject, problem: Path, column: str, *, order: Order, **options: object) -> Cell:
