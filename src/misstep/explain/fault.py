@@ -86,16 +86,21 @@ class Fault:
         }
 
 
-def localise(lab: Lab, case: Case, *, exact: bool = False, max_seconds: float = 10.0) -> Fault | None:
+def localise(
+    lab: Lab, case: Case, *, exact: bool = False, effort: float | None = None, max_seconds: float = 10.0
+) -> Fault | None:
     """A decision on a run that is proven to be at fault, or a window that contains one.
 
     Where the best cost of the start is known exactly afterwards, it is the first such decision on the run, or the
     window contains the first one. None where there is no proof: the plan that is known is no better than a part
-    of the run. With `exact` the search for proofs may take much longer.
+    of the run. With `exact` the search for proofs may take much longer; `effort` says how long, as the planner
+    oracle counts it.
     """
     if lab.plan(case.state) is None:
         return None
-    return _Bisection(lab, case, _EXACT_EFFORT if exact else _EFFORT, max_seconds).fault()
+    if effort is None:
+        effort = _EXACT_EFFORT if exact else _EFFORT
+    return _Bisection(lab, case, effort, max_seconds).fault()
 
 
 class _Bisection:
