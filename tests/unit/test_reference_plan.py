@@ -215,3 +215,37 @@ def test_sas_text_reads_back_and_garbage_is_refused() -> None:
             assert lines[i].startswith(
                 ("var", "Atom", "NegatedAtom", "go", "fly", "fall", "home", "odd", "dear")
             ), lines[i]
+
+
+HOME = Task(CLEAR.facts, C, {0: 0}, CLEAR.actions[5:])
+"""The goal is a. `(home)` leads there: the first of the two from c, the second from anywhere while the door is shut."""
+
+
+@pytest.mark.parametrize(
+    ("state", "name", "is_needed"),
+    [
+        ((2, 1), "(home)", True),
+        ((2, 1), "(home) 1", True),  # at c, the door open
+        ((2, 1), "(home) 2", False),
+        ((1, 0), "(home) 1", False),  # at b, the door shut
+        ((1, 0), "(home) 2", True),
+        ((2, 0), "(home)", True),
+        ((2, 0), "(home) 1", False),  # at c, the door shut: either will do
+        ((2, 0), "(home) 2", False),
+    ],
+)
+def test_a_landmark_names_one_of_several_actions_by_its_place(
+    state: tuple[int, int], name: str, is_needed: bool
+) -> None:
+    landmarks = [{"share": 1, "actions": [name]}]
+    if is_needed:
+        assert landmark_bound(HOME, state, landmarks) == 1
+    else:
+        with pytest.raises(Refused):
+            landmark_bound(HOME, state, landmarks)
+
+
+@pytest.mark.parametrize("name", ["(home) 0", "(home) 3", "(home) -1", "(home) x", "(gone) 1", "1", ""])
+def test_a_landmark_of_no_action_is_refused(name: str) -> None:
+    with pytest.raises(Refused, match="names an action that the task does not have"):
+        landmark_bound(HOME, (2, 1), [{"share": 1, "actions": [name]}])

@@ -96,3 +96,14 @@ def test_formats_and_kinds_are_refused_by_name() -> None:
             check_kind({"format": version, "kind": "safety"}, "safety", 2)
     with pytest.raises(Refused, match="of the kind classical, not safety"):
         check_kind({"format": 2, "kind": "safety"}, "classical", 2)
+
+
+@pytest.mark.parametrize(("value", "meant"), [(0, 0), (0.0, 0), (2, 2), (2.5, 2.5), (None, float("inf"))])
+def test_costs(value: object, meant: float) -> None:
+    assert reading.cost(value, "a cost") == meant
+
+
+@pytest.mark.parametrize("value", [-1, -0.5, True, "1", float("inf"), float("nan"), [1]])
+def test_what_is_no_cost_is_refused(value: object) -> None:
+    with pytest.raises(Refused, match="a number from 0"):
+        reading.cost(value, "a cost")

@@ -181,3 +181,8 @@ def test_faults_that_are_not_proven(written: dict[str, Any], fault: Any, reason:
 
 def test_the_states_are_those_of_the_actions() -> None:
     assert list(follow(CLEAR, A, run("solved", *THERE)).states) == [A, B, C]
+
+
+def test_where_the_last_answer_leads_nowhere_the_rest_costs_infinitely_much() -> None:
+    fault = {**FAULT, "action": None, "schema": None}
+    assert check_fault(CLEAR, follow(CLEAR, OPEN, run("stuck", answer=None)), fault).value == INF
