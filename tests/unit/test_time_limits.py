@@ -144,7 +144,7 @@ def test_replay_and_shrink_have_a_memory_limit(files: Path, tmp_path: Path) -> N
     leaks = f"python:{Path(__file__).parents[1] / 'hostile.py'}:leaks"
     ended = misstep("replay", record, "--policy", leaks, "--memory-mb", "100", "--json")
     assert (ended.code, ended.json["outcome"], ended.json["limit"]) == (5, "limit", "memory")
-    assert misstep("replay", record, "--memory-mb", "500", "--json").code == 0
+    assert misstep("replay", record, "--memory-mb", "500", "--json").code == 1
     bug = min((record / "bugs").iterdir()).stem
     assert misstep("shrink", record, bug, "--memory-mb", "500", "--json").code == 0
     assert misstep("verify", record, "--memory-mb", "500", "--json").code == 0
