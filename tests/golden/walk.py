@@ -45,7 +45,7 @@ class Walk:
 
     def text(self) -> str:
         """As it is kept."""
-        return "\n".join([*self.order, f"control passes {self.changes} times between modules", ""])
+        return "\n".join([*self.order, ""])
 
 
 def walk(*arguments: str | Path) -> Walk:
@@ -82,4 +82,4 @@ if __name__ == "__main__":
     here = Path(__file__).parent
     for name, found in {"walk_task.txt": task_walk(), "walk_model.txt": model_walk()}.items():
         (here / name).write_text(found.text())
-        print(name, found.changes)
+        print(name, f"{found.changes} passes between modules")
