@@ -43,7 +43,9 @@ class Planner:
     def bind(self, lab: Lab, /) -> "PlannerOracle":
         """The oracle on a lab."""
         search: Search = make_part("search", self.search)
-        return PlannerOracle(self, search, lab, is_anytime=self.effort is not None)
+        is_anytime = self.effort is not None
+        may_exceed = is_anytime and isinstance(search, NativeSearch)
+        return PlannerOracle(self, search, lab, is_anytime=is_anytime, may_exceed=may_exceed)
 
 
 @dataclass(frozen=True)
@@ -72,11 +74,8 @@ class PlannerOracle:
     """Whether its effort is counted; seconds are not, since they differ from machine to machine."""
     is_exact: bool = False
     """Whether nothing but the exact cost is good enough."""
-
-    @property
-    def may_exceed(self) -> bool:
-        """Whether more effort is of use, and costs in proportion."""
-        return self.is_anytime and isinstance(self.search, NativeSearch)
+    may_exceed: bool = False
+    """Whether more effort than its own is of use, and takes time in proportion."""
 
     @property
     def works_ahead(self) -> bool:
