@@ -246,6 +246,10 @@ def test_how_sure_one_can_be_is_said(task: Task) -> None:
     assert misstep.test(task, "heuristic:ff", pool=3).as_json()["recheck"] is None
 
 
+@pytest.mark.skipif(
+    "MISSTEP_SANITIZED" in os.environ,
+    reason="what is freed stays in the quarantine of the sanitizer for a while",
+)
 def test_the_process_may_grow_only_so_much() -> None:
     budget = Budget(growth_mb=50)
     assert budget.over is None
