@@ -50,6 +50,7 @@ def test_doctor() -> None:
     assert "translator: fast-downward.translate" in misstep("doctor").out
 
 
+@pytest.mark.translator
 def test_doctor_sees_a_broken_translator(tmp_path: Path) -> None:
     (tmp_path / "fast_downward").mkdir()
     (tmp_path / "fast_downward" / "__init__.py").touch()
