@@ -21,6 +21,8 @@ from misstep.events import Progress
 from misstep.session import Session
 
 NAMED = {"asnets/transport": ("opt-p03", 40), "asnets/visitall": ("opt14-p-1-7", 30)}
+# Domains of the learning track whose actions are those of an ASNet's domain, with tasks of two sizes.
+IPC23, IPC23_TASKS = ("satellite", "transport"), ("p04", "p15")
 # The round in which oracles spend their own effort for the first time.
 _OWN_ROUND = 4
 
@@ -79,15 +81,19 @@ def tasks(pool: int) -> Iterator[tuple[str, Path, int]]:
             yield name, folder / "problems" / f"{stem}.pddl", size
         if (folder / "problems").is_dir():
             yield from ((name, problem, pool) for problem in chosen(folder, largest=False))
+    for domain in IPC23:
+        folder = DATA / "ipc23-learning" / domain / "testing" / "easy"
+        yield from ((f"ipc23-learning/{domain}", folder / f"{stem}.pddl", pool) for stem in IPC23_TASKS)
 
 
 def levels(name: str, problem: Path, *, seed: int, pool: int, efforts: list[int]) -> list[Level]:
     """Where a test stands at every effort; where nothing is left to do, that is where it ended."""
-    folder = problem.parents[1]
+    kind, domain = name.split("/")
+    folder = DATA / ("asnets" if kind == "ipc23-learning" else kind) / domain
     policy = next(path for path in sorted(folder.iterdir()) if path.suffix in (".policy", ".ckpt"))
     text = f"asnet:{policy}" if policy.suffix == ".policy" else f"gnn:{policy},threads=1"
     config = Config(
-        domain=folder / "domain.pddl",
+        domain=DATA / name / "domain.pddl",
         problem=problem,
         policy=text,
         pool=pool,
