@@ -5,7 +5,7 @@ bug in a lower bound, as a bug in an upper one. docs/statistics.md explains all 
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from misstep.errors import InputError
@@ -102,14 +102,22 @@ def running_bounds(
     return Interval(lo, hi)
 
 
-def effective_size(is_bug: Mapping[int, bool], parents: Mapping[int, int | None]) -> float:
+def effective_size(
+    is_bug: Mapping[int, bool], parents: Mapping[int, int | None], *, unknown: Collection[int] = ()
+) -> float:
     """How many independent states say as much as these, which come from walks that start in one another.
 
     A state is like the one that its walk started in. With `r` the correlation of verdicts along one walk,
     that of two states is taken to be `r**d` where `d` walks lie between them, as in a Markov chain on the
     tree of walks; the variance of the mean follows, and with it the design effect. States without a parent
     are independent of each other. `r` is estimated, and one standard error is added to be on the safe side.
+
+    States that are `unknown` count as no bugs at one end of a rate and as bugs at the other. Often they lie together
+    where proven bugs do not, so likeness is estimated both ways, and the greater one counts.
     """
+    if unknown:
+        at_most = {state: bad or state in unknown for state, bad in is_bug.items()}
+        return min(effective_size(is_bug, parents), effective_size(at_most, parents))
     tested = len(is_bug)
     correlation = _walk_correlation(is_bug, parents)
     if correlation == 0:
@@ -127,14 +135,21 @@ def effective_size(is_bug: Mapping[int, bool], parents: Mapping[int, int | None]
     return min(float(tested), max(1.0, tested**2 / pairs))
 
 
-def cluster_correlation(columns: Iterable[Sequence[tuple[int, int]]]) -> float | None:
+def cluster_correlation(
+    columns: Iterable[Sequence[tuple[int, int]]], *, standard_errors: float = 0.0
+) -> float | None:
     """How alike the members of a cluster are, such as the states of one task: 1 if all are the same, 0 if by chance.
 
     Every column has hits and members of each cluster. The share of the variance that lies between clusters is
     estimated as in an analysis of variance (Ridout, Demétrio and Firth 1999), all columns together. None where nothing
     can be learned: with one cluster, single members, or columns that are all hits or all misses.
+
+    With few clusters the estimate is often far too low. `standard_errors` adds some of its own (for normal data, after
+    Fisher): with two of them, intervals of 95 % from 2 to 16 clusters of 20 held in 94 to 99.8 % of simulated cases,
+    and without in 77 to 97 %.
     """
     between = within = 0.0
+    shape: tuple[float, int] | None = None
     for column in columns:
         clusters = [(hits, size) for hits, size in column if size > 0]
         count, total = len(clusters), sum(size for _, size in clusters)
@@ -146,8 +161,13 @@ def cluster_correlation(columns: Iterable[Sequence[tuple[int, int]]]) -> float |
         usual_size = (total - sum(size**2 for _, size in clusters) / total) / (count - 1)
         between += (outside - inside) / usual_size
         within += inside
+        shape = usual_size, count
     between = max(0.0, between)
-    return between / (between + within) if between + within > 0 else None
+    if shape is None or between + within <= 0:
+        return None
+    found, (size, clusters_seen) = between / (between + within), shape
+    spread = math.sqrt(2 / (size * (size - 1) * (clusters_seen - 1))) if size > 1 else 0.0
+    return min(1.0, found + standard_errors * (1 - found) * (1 + (size - 1) * found) * spread)
 
 
 def clustered_size(sizes: Iterable[int], correlation: float) -> float:

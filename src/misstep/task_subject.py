@@ -164,13 +164,12 @@ class TaskSubject:
     def summary(self, bugs: list[tuple[Case, Finding]], /) -> dict[str, Any]:
         """How varied the bugs are (Table 1 of Steinmetz et al. 2022), and between which their rate lies."""
         counts = self._counts()
-        is_bug, parents = self._tree()
-        effective = effective_size(is_bug, parents)
+        effective, tested = self._effective(), len(self._judged)
         rate = rate_bounds(*counts, confidence=self.confidence, effective=effective)
         found: dict[str, Any] = {
-            "bug_rate": tuple(rate) if is_bug else None,
+            "bug_rate": tuple(rate) if tested else None,
             "confidence": self.confidence,
-            "effective": round(effective, 1) if effective < len(is_bug) else None,
+            "effective": round(effective, 1) if effective < tested else None,
             "unique_fact_pairs": self._unique_pairs,
         }
         return found if self._recheck is None else {**found, "extra": {"recheck": self._recheck.as_json()}}
@@ -180,17 +179,19 @@ class TaskSubject:
         found = Counter(verdict for verdict, _ in self._judged.values())
         return found[Verdict.BUG], found[Verdict.CLEARED], found[Verdict.UNKNOWN]
 
-    def _tree(self) -> tuple[dict[int, bool], dict[int, int | None]]:
-        """Which states are bugs, and the states that their walks started in."""
+    def _effective(self) -> float:
+        """How many independent states say as much as those that were judged."""
         is_bug = {id: verdict is Verdict.BUG for id, (verdict, _) in self._judged.items()}
-        return is_bug, {id: parent for id, (_, parent) in self._judged.items()}
+        unknown = {id for id, (verdict, _) in self._judged.items() if verdict is Verdict.UNKNOWN}
+        return effective_size(
+            is_bug, {id: parent for id, (_, parent) in self._judged.items()}, unknown=unknown
+        )
 
     def _is_narrow(self, width: float) -> bool:
         counts, confidence = self._counts(), self.confidence
         if running_bounds(*counts, confidence=confidence).width > width:  # nor with what depends left out
             return False
-        effective = effective_size(*self._tree())
-        return running_bounds(*counts, confidence=confidence, effective=effective).width <= width
+        return running_bounds(*counts, confidence=confidence, effective=self._effective()).width <= width
 
     def _batches(self, clock: Clock, tell: Tell) -> Iterator[list[PoolEntry]]:
         """The pool in pieces that are tested together."""

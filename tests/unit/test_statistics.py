@@ -183,6 +183,36 @@ def test_members_of_a_cluster_are_alike_or_not() -> None:
     assert clustered_size([], 0.5) == 0
 
 
+@pytest.mark.parametrize("tasks", [2, 3, 8])
+def test_bounds_from_few_clusters_hold(tasks: int) -> None:
+    """Rates of tasks are uniform, so the truth is one half. Without a margin, 77 % hold for 2 tasks."""
+    rng, held, trials = random.Random(tasks), {0.0: 0, 2.0: 0}, 300
+    for _ in range(trials):
+        rates = [rng.random() for _ in range(tasks)]
+        column = [(sum(rng.random() < rate for _ in range(20)), 20) for rate in rates]
+        bugs = sum(hits for hits, _ in column)
+        for margin in held:
+            alike = cluster_correlation([column], standard_errors=margin)
+            effective = clustered_size([20] * tasks, 1.0 if alike is None else alike)
+            rate = rate_bounds(bugs, 20 * tasks - bugs, 0, effective=effective)
+            held[margin] += rate.lo <= 0.5 <= rate.hi
+    assert held[2.0] >= 0.92 * trials
+    assert held[2.0] > held[0.0]
+
+
+def test_unknown_states_that_lie_together_say_little() -> None:
+    """Bugs are spread evenly over two walks; all that is unknown lies on one of them."""
+    parents = {state: None if state % 20 == 0 else state - 1 for state in range(40)}
+    is_bug = {state: state % 10 == 5 for state in range(40)}
+    unknown = {state for state in range(20) if not is_bug[state]}
+    alone, together = effective_size(is_bug, parents), effective_size(is_bug, parents, unknown=unknown)
+    assert alone > 25
+    assert (
+        together == effective_size({state: state < 20 or bad for state, bad in is_bug.items()}, parents) < 10
+    )
+    assert effective_size(is_bug, parents, unknown=()) == alone
+
+
 @given(
     st.lists(st.lists(st.booleans(), min_size=3, max_size=3), min_size=2, max_size=6).filter(
         lambda clusters: len({bit for bits in clusters for bit in bits}) == 2
