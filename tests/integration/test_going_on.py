@@ -81,6 +81,14 @@ def test_a_test_goes_on_by_its_record(folder: Path, more: tuple[str, ...]) -> No
     assert found == expected
 
 
+def test_a_record_whose_name_looks_like_an_option(folder: Path) -> None:
+    _, errors = interrupted(
+        folder, "test", "domain.pddl", "one.pddl", *SLOWLY, "--out=-r", when="-r/events.jsonl"
+    )
+    assert told(errors) == [["test", "--resume", "--out", "./-r"]]
+    assert misstep(*told(errors)[0], cwd=folder).code in (0, 1)
+
+
 def test_a_test_without_a_name_goes_on(folder: Path) -> None:
     _, errors = interrupted(folder, "test", "domain.pddl", "one.pddl", *SLOWLY, when="runs/*/events.jsonl")
     assert told(errors) == [["test", "--resume", "--out", "runs/one-001"]]

@@ -1,6 +1,5 @@
 """How the commands that test show what they do: one terminal a session, one JSON object at the end."""
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from misstep.reports.text import table_width
 from misstep.session import Session
 from misstep.status import Status, status_of_all
 from misstep.suite import Suite, expand
+from misstep.support.command import command
 
 
 def run_suite(
@@ -110,10 +110,10 @@ def _how_to_go_on(reports: Sequence[Report], out: Path | None, check: Check, *, 
         finished, place = report.tally.finished, str(report.record.path)
         if finished is not None and "interrupted" not in finished.limits_hit:
             continue
-        command = shlex.join(["misstep", "test", "--resume", "--out", place])
+        go_on = command("test", "--resume", "--out", Path(place))
         if is_more:
-            command = same_command("--resume", *(() if out else ("--out", place)))
-        lines.append(kept(place, command))
+            go_on = same_command("--resume", *(() if out else ("--out", place)))
+        lines.append(kept(place, go_on))
     return lines
 
 
