@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from itertools import pairwise
@@ -139,6 +139,42 @@ def test_a_test_that_was_stopped_in_a_late_round_goes_on_to_the_same(
         once_more.record.close()
         last = [timeless(to_plain(each.tally.finished)) for each in (whole, again, once_more)]
         assert last[0] == last[1] == last[2]
+
+
+@pytest.mark.parametrize("is_done", [True, False])
+def test_stopping_again_while_a_test_repeats_what_it_had_loses_nothing(
+    task: Task, is_done: bool, tmp_path: Path
+) -> None:
+    """Ctrl-C comes after the second verdict of the record; the log keeps all that it had."""
+    config, out = Config(policy="zoo:courier", pool=8), tmp_path / "out"
+    whole = run(Session(config, task=task))
+    record = Record.create(out)
+    stop_after(Session(config, task=task, record=record), 99 if is_done else 5)
+    record.close()
+    before = (out / "events.jsonl").read_bytes()
+    record = Record.open(out)
+    again = Session(config, task=task, record=record, resume=True)
+    stop_after(again, 2)
+    record.close()
+    assert again.tally.finished is not None and again.tally.finished.limits_hit == ("interrupted",)
+    assert (out / "events.jsonl").read_bytes() == before
+    record = Record.open(out)
+    run(Session(config, task=task, record=record, resume=True))
+    record.close()
+    found = [timeless(json.loads(line)) for line in (out / "events.jsonl").read_text().splitlines()]
+    assert found == [timeless(to_plain(event)) for event in whole if not isinstance(event, PoolGrown)]
+
+
+def stop_after(session: Session, verdicts: int) -> None:
+    """Ctrl-C after so many verdicts, or the whole test."""
+    events, seen = session.events(), 0
+    assert isinstance(events, Generator)
+    for event in events:
+        seen += isinstance(event, Judged)
+        if seen == verdicts:
+            with pytest.raises(KeyboardInterrupt):
+                events.throw(KeyboardInterrupt)
+            return
 
 
 @pytest.mark.parametrize("seconds", [600.0, None])
