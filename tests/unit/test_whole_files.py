@@ -192,6 +192,19 @@ def test_a_long_name_needs_no_longer_one(tmp_path: Path) -> None:
     assert path.read_text() == "new"
 
 
+def test_what_is_called_like_a_draft_stays(tmp_path: Path) -> None:
+    """A file of somebody else, and a pipe that a writer would wait for."""
+    (tmp_path / ".page.html.part").write_text("mine")
+    os.mkfifo(tmp_path / ".other.html.part")
+    for name in ("page.html", "other.html"):
+        write_file(tmp_path / name, "text")
+        assert (tmp_path / name).read_text() == "text"
+    assert (tmp_path / ".page.html.part").read_text() == "mine"
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "page.html", "other.html", ".page.html.part", ".other.html.part",
+    }  # fmt: skip
+
+
 def test_standard_output_goes_on_where_it_is(tmp_path: Path) -> None:
     """/dev/stdout may be a file that has our earlier lines already."""
     code = (

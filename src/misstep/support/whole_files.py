@@ -8,6 +8,7 @@ and permissions stay. All raise OSError.
 import contextlib
 import errno
 import os
+import secrets
 import shutil
 import stat
 import sys
@@ -123,8 +124,9 @@ def _is_replaceable(place: Path, about: os.stat_result) -> bool:
 
 def _draft(place: Path, before: os.stat_result | None) -> tuple[Path, int] | None:
     """A new file beside a place, with the owner and the permissions of what is there; None where there can be none."""
-    draft = place.with_name(f".{place.name}.part")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
+    # A name that nothing else has: what others keep here stays, and two writers of one file do not meet.
+    draft = place.with_name(f".{place.name}.{secrets.token_hex(4)}.part")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         descriptor = os.open(draft, flags, 0o666 if before is None else 0o600)
     except OSError as error:
