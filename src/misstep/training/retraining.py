@@ -149,10 +149,10 @@ def retrain(
 
     Bugs of `training` are learned. What a round gave is judged on pool states of `validation` (where there are
     none, on other states of `training`), and the result is measured on `held_out` (else likewise), with the
-    oracles of a usual test. Where it solves less there than the policy that came in, or more of the same states
-    are proven to be bugs, or a limit ended the measurement, that policy is the result, unless `even_if_worse`. Of
-    `max_seconds` a third is kept for measuring; LimitReached where not even the policy itself was judged in the
-    time. `watch` is around all work, and may end it as the time does.
+    oracles of a usual test. Where the learned policy is worse there than the one that came in or better in nothing
+    (`Change.why_not`), or was not compared, the latter is the result, unless `even_if_worse`. Of `max_seconds` a
+    third is kept for measuring; LimitReached where not even the policy itself was judged in the time. `watch` is
+    around all work, and may end it as the time does.
     """
     if not training:
         raise InputError("retraining needs at least one task to find bugs in")
@@ -175,7 +175,9 @@ def retrain(
         answers.close()
         store.close()
     reasons = _why_input(loop, compared, limit)
-    kept: Literal["learned", "input"] = "input" if reasons and not even_if_worse else "learned"
+    has_learned = loop.best_path != loop.original
+    is_given = has_learned and (even_if_worse or not reasons)
+    kept: Literal["learned", "input"] = "learned" if is_given else "input"
     final = out / "final.asnet"
     _write(final, read_asnet(loop.original if kept == "input" else loop.best_path))
     where = "held-out tasks" if held_out else "other states of the same tasks"
@@ -187,10 +189,12 @@ def retrain(
 def _why_input(loop: "_Loop", compared: Change | None, limit: str | None) -> tuple[str, ...]:
     """What speaks against giving the learned policy instead of the one that came in."""
     if loop.best_path == loop.original:
+        if limit is not None and loop.round == 0:
+            return (f"the limit on {limit} was hit before the first round ended",)
         return ("no round gave a better policy",)
     if compared is None:
         return (f"the limit on {limit} was hit before the two were compared",)
-    return compared.worse
+    return compared.why_not
 
 
 class _Loop:
