@@ -268,6 +268,33 @@ def test_nothing_learned_is_not_given_as_learned(
     assert result.why_input == ("no round gave a better policy",)
 
 
+def test_half_a_round_leaves_nothing(
+    model: AsnetModel, tasks: list[misstep.Task], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time is up when the third model of the first round is examined; both before were better."""
+    whole = retrain(model, tasks, (), (), QUICK, out=tmp_path / "whole")
+    heard = 0
+
+    def is_better(*_: Standing) -> bool:
+        nonlocal heard
+        heard += 1
+        if heard == 3:
+            raise LimitReached("the time was up", "seconds")
+        return True
+
+    parts = tmp_path / "parts"
+    with monkeypatch.context() as patch:
+        patch.setattr(Standing, "is_better", is_better)
+        result = retrain(model, tasks, (), (), QUICK, out=parts, even_if_worse=True)
+    assert (heard, result.rounds, result.limit, result.kept) == (3, 0, "seconds", "input")
+    assert result.learned == result.original
+    assert result.why_input == ("the limit on seconds was hit before the first round ended",)
+    assert result.final.read_bytes() == result.original.read_bytes()
+    assert [path.name for path in (parts / "models").iterdir()] == ["original.asnet"]
+    rest = retrain(model, tasks, (), (), QUICK, out=parts)
+    assert (rest.rounds, rest.final.read_bytes()) == (whole.rounds, whole.final.read_bytes())
+
+
 def test_the_page_has_the_table_of_the_recorded_result() -> None:
     docs = Path(__file__).parents[2] / "docs"
     page = (docs / "training.md").read_text(encoding="utf-8").splitlines()

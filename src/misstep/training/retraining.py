@@ -288,12 +288,15 @@ class _Loop:
         return self.before_seconds + time.monotonic() - self.start
 
     def work(self, progress: Callable[[Round], None], watch: Watch) -> str | None:
-        """Round after round; returns the limit that ended it, if one did. Half a round leaves nothing."""
+        """Round after round; returns the limit that ended it, if one did. Half a round leaves no model."""
         config = self.config
         try:
             while self.round < config.rounds and self.stalled < config.patience:
                 with watch():
-                    tested, bugs, kept = self._turn()
+                    tested, bugs, better = self._turn()
+                kept = better is not None
+                if better is not None:  # only now: a limit may end the round before
+                    self.best, self.best_path = better
                 self.round += 1
                 self.stalled = 0 if kept else self.stalled + 1
                 done = Round(self.round, tested, bugs, self.learned, kept, self.best, self.seconds)
@@ -301,16 +304,23 @@ class _Loop:
                 self.store.append(ROUNDS, line)
                 progress(done)
         except LimitReached as error:
+            for path in (self.out / "models").glob(f"{self._prefix}*"):
+                path.unlink()
             return error.limit
         return None
 
-    def _turn(self) -> tuple[int, int, bool]:
-        """The work of a round: how many states were tested and bugs found, and whether the model got better."""
+    @property
+    def _prefix(self) -> str:
+        """How the names of the models of this round begin."""
+        return f"round-{self.round + 1:02d}-"
+
+    def _turn(self) -> tuple[int, int, tuple[Standing, Path] | None]:
+        """The work of a round: how many states were tested and bugs found, and the model if it is a better one."""
         self._check_time()
         tested, bugs = self._find_bugs()
         for task, bug in bugs:
             self._learn(task, bug)
-        return tested, len(bugs), bool(bugs or self.learned) and self._train()
+        return tested, len(bugs), self._train() if bugs or self.learned else None
 
     def _find_bugs(self) -> tuple[int, list[tuple[int, dict[str, Any]]]]:
         """Tests the best model on new states of all training tasks."""
@@ -380,21 +390,20 @@ class _Loop:
                 self.taught.add(frozenset(sample.state.facts))
         self.learned = len(self.taught)
 
-    def _train(self) -> bool:
+    def _train(self) -> tuple[Standing, Path] | None:
         """Trains every variant from the best model on; keeps the best of all, if it is better than that."""
-        found = False
+        best, found = self.best, None
         ways = product(self.data.items(), self.config.variants)
         start = _parameters(next(iter(self.data.values())), self.best_path)
         for (rule, data), variant in ways:
             learned = self._trained(data, variant, start)
             for mix in self.config.mixes:
                 mixed = (start + np.float32(mix) * (learned - start)).astype(np.float32)
-                name = f"round-{self.round + 1:02d}-{rule}-{variant}-{mix:g}.asnet"
-                path = self.out / "models" / name
+                path = self.out / "models" / f"{self._prefix}{rule}-{variant}-{mix:g}.asnet"
                 _write(path, with_parameters(self.model, data.trainer, mixed))
                 now = standing(self._exams(self.examiner, path))
-                if now.is_better(self.best):
-                    self.best, self.best_path, found = now, path, True
+                if now.is_better(best):
+                    best, found = now, (now, path)
         return found
 
     def _trained(self, data: TrainingData, variant: Variant, start: Floats) -> Floats:
