@@ -79,6 +79,30 @@ def test_select_in_the_folder_of_a_tree_takes_other_options_too(grown: Path) -> 
     assert len(list(answers.parent.glob("answers*.jsonl"))) == 3
 
 
+def test_select_without_the_log_of_the_training_says_what_it_does_not_know(
+    grown: Path, tmp_path: Path
+) -> None:
+    """With it there is no warning; with half of it, and without it, there is one."""
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    for path in (grown / "models").glob("n*.asnet"):
+        (copies / path.name).write_bytes(path.read_bytes())
+    lines = (grown / "log.jsonl").read_text().splitlines(keepends=True)
+    asked = ["select", DOMAIN, VALIDATE, "--policies", str(copies), "--pool", "5"]
+    unknown = "a policy that was not trained at all cannot be told apart"
+    for count, which in ((0, "epoch of these policies"), (2, "of the 6 policies"), (len(lines), None)):
+        (copies / "log.jsonl").unlink(missing_ok=True)
+        if count:
+            (copies / "log.jsonl").write_text("".join(lines[:count]))
+        shown = run(*asked)
+        assert shown.returncode == 0, shown.stderr
+        assert (unknown in shown.stderr) == (which is not None)
+        assert which is None or which in shown.stderr
+        assert ("smaller training loss" in shown.stdout) == (count > 0)
+        assert ("names of the files decide: the later name comes first" in shown.stdout) == (count == 0)
+    assert told(*asked)["unlogged"] == 0
+
+
 def test_select_says_how_sure_it_is_where_tasks_are_solved(tmp_path: Path) -> None:
     models = tmp_path / "models"
     models.mkdir()

@@ -18,7 +18,7 @@ from misstep.training.asnet import train_asnet
 from misstep.training.asnet_config import AsnetConfig
 from misstep.training.retraining import RetrainConfig, Round, retrain
 from misstep.training.score import Exam
-from misstep.training.standing import Change, change, standing
+from misstep.training.standing import Change, Standing, change, standing
 
 QUICK = RetrainConfig(rounds=2, pool=12, epochs=1, batches=20, max_samples=300, threads=1)
 
@@ -220,6 +220,79 @@ def test_rates_count_unknown_states_both_ways_and_a_task_less_than_its_states() 
 def test_what_counts_as_worse(after: Exam, words: tuple[str, ...]) -> None:
     told = change([exam((3.0, 3.0), "cc")], [after], keep=[[True] * 2], parents=[[None] * 2])
     assert told.worse == words
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        # The same number of bugs, but runs cost a hundred times as much; then they cost the same.
+        (exam((3.0, 3.0), "??"), exam((300.0, 300.0), "??"), "it has 2 proven bugs instead of 0"),
+        (exam((3.0, 3.0), "xx"), exam((300.0, 300.0), "xx"), "cost 601 together instead of 7"),
+        (exam((3.0, 3.0), "xx"), exam((3.0, 3.0), "xx"), "cost as much as before"),
+        # Only the run from the initial state is dearer; then it is cheaper.
+        (exam((3.0,), "c", initial=5.0), exam((3.0,), "c", initial=500.0), "cost 503 together instead of 8"),
+        (exam((3.0,), "c", initial=500.0), exam((3.0,), "c", initial=5.0), None),
+        # Five states are unsolved now and five others solved: lower cost elsewhere does not make up for it.
+        (
+            exam((*[None] * 5, *[4.0] * 5, 9.0), "x" * 11),
+            exam((*[4.0] * 5, *[None] * 5, 8.0), "x" * 11),
+            "5 states that the old policy solves are unsolved now",
+        ),
+        (exam((), ""), exam((), ""), "no state was left to compare"),
+        (exam((), "", initial=None), exam((), ""), "no state was left to compare"),
+        (exam((3.0,), "c", initial=None), exam((3.0,), "c"), None),
+        (exam((None,), "x"), exam((4.0,), "x"), None),
+        (exam((5.0,), "x"), exam((4.0,), "x"), None),
+        (exam((5.0,), "x"), exam((4.0,), "c"), None),
+        (exam((5.0,), "x"), exam((4.0,), "c", initial=None), "it solves 0 tasks instead of 1"),
+    ],
+)
+def test_what_is_learned_must_be_better_in_something(before: Exam, after: Exam, words: str | None) -> None:
+    count = len(before.costs)
+    told = change([before], [after], keep=[[True] * count], parents=[[None] * count])
+    if words is None:
+        assert told.why_not == ()
+    else:
+        assert words in "; ".join(told.why_not)
+
+
+def test_nothing_learned_is_not_given_as_learned(
+    model: AsnetModel, tasks: list[misstep.Task], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No round was better; nor is there a policy to give if it is asked for."""
+    monkeypatch.setattr(Standing, "is_better", lambda *_: False)
+    small = replace(QUICK, rounds=1, pool=3, batches=5)
+    result = retrain(model, tasks[:1], (), (), small, out=tmp_path, even_if_worse=True)
+    assert result.learned == result.original
+    assert result.kept == "input"
+    assert result.why_input == ("no round gave a better policy",)
+
+
+def test_half_a_round_leaves_nothing(
+    model: AsnetModel, tasks: list[misstep.Task], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time is up when the third model of the first round is examined; both before were better."""
+    whole = retrain(model, tasks, (), (), QUICK, out=tmp_path / "whole")
+    heard = 0
+
+    def is_better(*_: Standing) -> bool:
+        nonlocal heard
+        heard += 1
+        if heard == 3:
+            raise LimitReached("the time was up", "seconds")
+        return True
+
+    parts = tmp_path / "parts"
+    with monkeypatch.context() as patch:
+        patch.setattr(Standing, "is_better", is_better)
+        result = retrain(model, tasks, (), (), QUICK, out=parts, even_if_worse=True)
+    assert (heard, result.rounds, result.limit, result.kept) == (3, 0, "seconds", "input")
+    assert result.learned == result.original
+    assert result.why_input == ("the limit on seconds was hit before the first round ended",)
+    assert result.final.read_bytes() == result.original.read_bytes()
+    assert [path.name for path in (parts / "models").iterdir()] == ["original.asnet"]
+    rest = retrain(model, tasks, (), (), QUICK, out=parts)
+    assert (rest.rounds, rest.final.read_bytes()) == (whole.rounds, whole.final.read_bytes())
 
 
 def test_the_page_has_the_table_of_the_recorded_result() -> None:

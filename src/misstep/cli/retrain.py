@@ -53,7 +53,7 @@ def retrain(
         Parameter(
             negative="",
             show_default=False,
-            help="Give the learned policy also where it is worse than the one that came in, or was not compared.",
+            help="Give the learned policy also where it is no better than the one that came in, or was not compared.",
         ),
     ] = False,
     seconds: Seconds = None,
@@ -66,7 +66,7 @@ def retrain(
 
     Every bug brings a better plan; the states along it are learned, the more the more is paid too much. What
     got better and what was forgotten is measured on states, and best on problems, that were never trained on.
-    Where the learned policy solves less there or has more proven bugs, the given policy is the result.
+    Where the learned policy is worse there, or better in nothing, the given policy is the result.
 
     Example: misstep retrain domain.pddl train/ --policy asnet:ferry.asnet --held-out test/ --out better
     """
@@ -123,9 +123,10 @@ def _model(policy: str) -> "AsnetModel":
 
 def _show(status: StatusLine, told: "Round", *, quiet: bool) -> None:
     note(
-        f"round {told.number}: {told.bugs} new bugs in {told.tested} states, {told.learned} states learned; "
+        f"round {told.number}: {counted(told.bugs, 'new bug')} in {counted(told.tested, 'state')}, "
+        f"{counted(told.learned, 'state')} learned; "
         f"{'kept' if told.kept else 'no better, dropped'}: {counted(told.standing.bugs, 'proven bug')} in "
-        f"{told.standing.states} validation states, {told.seconds:.0f} s",
+        f"{counted(told.standing.states, 'validation state')}, {told.seconds:.0f} s",
         quiet=quiet,
     )
     status.show(f"round {told.number + 1}")
@@ -144,14 +145,14 @@ def _sum_up(result: "RetrainResult") -> None:
 
 def _say_change(change: "Change", of_tasks: str) -> None:
     before, after = change.before, change.after
-    say(f"measured on {of_tasks}: {before.tasks} tasks, {before.states} states")
+    say(f"measured on {of_tasks}: {counted(before.tasks, 'task')}, {counted(before.states, 'state')}")
     rows = [
         ("", "before", "after"),
         ("solved tasks", str(before.solved_tasks), str(after.solved_tasks)),
         ("solved states", str(before.solved_states), str(after.solved_states)),
         ("proven bugs", str(before.bugs), str(after.bugs)),
         ("unknown", str(before.unknown), str(after.unknown)),
-        ("bug rate", _rate(before), _rate(after)),
+        ("bug rate", *((_rate(before), _rate(after)) if before.states else ("no state was compared", ""))),
     ]
     if change.both_solved:
         one, other = (cost / change.both_solved for cost in (change.cost_before, change.cost_after))
@@ -160,10 +161,12 @@ def _say_change(change: "Change", of_tasks: str) -> None:
     for name, left, right in rows:
         say(f"{name:<15}{left:<{width}}  {right}".rstrip())
     if change.both_solved:
-        say(f"(mean cost: of the {change.both_solved} states that both solve; bug rate: 95 % confidence)")
+        both = counted(change.both_solved, "state")
+        say(f"(mean cost: of the {both} that both solve; bug rate: 95 % confidence)")
+    unsolved = f" ({change.unsolved} of them unsolved now)" if change.unsolved else ""
     say(
-        f"{change.fixed} bugs fixed, {change.forgotten} states forgotten ({change.unsolved} of them unsolved "
-        f"now); better on {counted(change.better_tasks, 'task')}, worse on {change.worse_tasks} (sign test: "
+        f"{counted(change.fixed, 'bug')} fixed, {counted(change.forgotten, 'state')} forgotten{unsolved}; "
+        f"better on {counted(change.better_tasks, 'task')}, worse on {change.worse_tasks} (sign test: "
         f"p = {change.p_value:.2g})",
     )
 

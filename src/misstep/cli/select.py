@@ -11,6 +11,7 @@ from misstep.cli.limits import Limits
 from misstep.cli.options import MAX_COUNT, Json, MemoryMb, Quiet, Seconds
 from misstep.cli.output import continued, emit_json, note, say, warn
 from misstep.errors import InputError
+from misstep.explain.words import counted
 from misstep.reports.status import StatusLine
 from misstep.training.selection import CRITERIA, Criterion
 
@@ -105,6 +106,8 @@ def select(
             book.close()
     if criterion not in found.choices:
         raise InputError(f"--criterion {criterion} needs the log.jsonl of the training beside the models")
+    if found.unlogged and found.ranking[0].grade.solved_tasks == 0:
+        warn(_without_log(found), quiet=quiet)
     if json:
         emit_json(found.as_json(criterion))
         return ExitCode.NOTHING_FOUND
@@ -176,15 +179,33 @@ def _say_ranking(found: "Selection") -> None:
         )
 
 
+def _without_log(found: "Selection") -> str:
+    """Where no task is solved, the log alone tells a trained policy from an untrained one."""
+    of = len(found.ranking)
+    which = "these policies" if found.unlogged == of else f"{found.unlogged} of the {of} policies"
+    return (
+        f"the training loss and the epoch of {which} are unknown, because no log.jsonl of the training beside them "
+        "tells it; a policy that was not trained at all cannot be told apart, and may come first"
+    )
+
+
 def _how_sure(found: "Selection") -> list[str]:
     first = found.ranking[0]
     if first.grade.solved_tasks == 0:
         name, pools = Path(first.candidate.file).name, first.pool_solved
         found_out = "" if pools is None else f" {name} solves {pools} of {first.grade.states} pool states."
+        if found.unlogged == len(found.ranking):
+            which, ties = (
+                "policies",
+                ". Between equals the names of the files decide: the later name comes first.",
+            )
+        else:
+            which, ties = "trained policies", ", then by the smaller training loss, then by the later epoch."
+        by = "They are ranked by the pool states that they solve"
+        tasks = counted(found.tasks, "validation task")
         return [
-            f"None of the trained policies solves any of the {found.tasks} validation tasks, so every score is 0. "
-            "They are ranked by the pool states that they solve, then by the smaller training loss, then by the "
-            f"later epoch.{found_out} Smaller validation tasks tell more."
+            f"None of the {which} solves any of the {tasks}, so every score is 0. {by}{ties}{found_out} "
+            "Smaller validation tasks tell more."
         ]
     lines = [
         f"{Path(first.candidate.file).name} is first in {first.chance:.0%} of 2000 draws of {found.tasks} "

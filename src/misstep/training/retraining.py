@@ -149,10 +149,10 @@ def retrain(
 
     Bugs of `training` are learned. What a round gave is judged on pool states of `validation` (where there are
     none, on other states of `training`), and the result is measured on `held_out` (else likewise), with the
-    oracles of a usual test. Where it solves less there than the policy that came in, or more of the same states
-    are proven to be bugs, or a limit ended the measurement, that policy is the result, unless `even_if_worse`. Of
-    `max_seconds` a third is kept for measuring; LimitReached where not even the policy itself was judged in the
-    time. `watch` is around all work, and may end it as the time does.
+    oracles of a usual test. Where the learned policy is worse there than the one that came in or better in nothing
+    (`Change.why_not`), or was not compared, the latter is the result, unless `even_if_worse`. Of `max_seconds` a
+    third is kept for measuring; LimitReached where not even the policy itself was judged in the time. `watch` is
+    around all work, and may end it as the time does.
     """
     if not training:
         raise InputError("retraining needs at least one task to find bugs in")
@@ -175,7 +175,9 @@ def retrain(
         answers.close()
         store.close()
     reasons = _why_input(loop, compared, limit)
-    kept: Literal["learned", "input"] = "input" if reasons and not even_if_worse else "learned"
+    has_learned = loop.best_path != loop.original
+    is_given = has_learned and (even_if_worse or not reasons)
+    kept: Literal["learned", "input"] = "learned" if is_given else "input"
     final = out / "final.asnet"
     _write(final, read_asnet(loop.original if kept == "input" else loop.best_path))
     where = "held-out tasks" if held_out else "other states of the same tasks"
@@ -187,10 +189,12 @@ def retrain(
 def _why_input(loop: "_Loop", compared: Change | None, limit: str | None) -> tuple[str, ...]:
     """What speaks against giving the learned policy instead of the one that came in."""
     if loop.best_path == loop.original:
+        if limit is not None and loop.round == 0:
+            return (f"the limit on {limit} was hit before the first round ended",)
         return ("no round gave a better policy",)
     if compared is None:
         return (f"the limit on {limit} was hit before the two were compared",)
-    return compared.worse
+    return compared.why_not
 
 
 class _Loop:
@@ -284,12 +288,15 @@ class _Loop:
         return self.before_seconds + time.monotonic() - self.start
 
     def work(self, progress: Callable[[Round], None], watch: Watch) -> str | None:
-        """Round after round; returns the limit that ended it, if one did. Half a round leaves nothing."""
+        """Round after round; returns the limit that ended it, if one did. Half a round leaves no model."""
         config = self.config
         try:
             while self.round < config.rounds and self.stalled < config.patience:
                 with watch():
-                    tested, bugs, kept = self._turn()
+                    tested, bugs, better = self._turn()
+                kept = better is not None
+                if better is not None:  # only now: a limit may end the round before
+                    self.best, self.best_path = better
                 self.round += 1
                 self.stalled = 0 if kept else self.stalled + 1
                 done = Round(self.round, tested, bugs, self.learned, kept, self.best, self.seconds)
@@ -297,16 +304,23 @@ class _Loop:
                 self.store.append(ROUNDS, line)
                 progress(done)
         except LimitReached as error:
+            for path in (self.out / "models").glob(f"{self._prefix}*"):
+                path.unlink()
             return error.limit
         return None
 
-    def _turn(self) -> tuple[int, int, bool]:
-        """The work of a round: how many states were tested and bugs found, and whether the model got better."""
+    @property
+    def _prefix(self) -> str:
+        """How the names of the models of this round begin."""
+        return f"round-{self.round + 1:02d}-"
+
+    def _turn(self) -> tuple[int, int, tuple[Standing, Path] | None]:
+        """The work of a round: how many states were tested and bugs found, and the model if it is a better one."""
         self._check_time()
         tested, bugs = self._find_bugs()
         for task, bug in bugs:
             self._learn(task, bug)
-        return tested, len(bugs), bool(bugs or self.learned) and self._train()
+        return tested, len(bugs), self._train() if bugs or self.learned else None
 
     def _find_bugs(self) -> tuple[int, list[tuple[int, dict[str, Any]]]]:
         """Tests the best model on new states of all training tasks."""
@@ -376,21 +390,20 @@ class _Loop:
                 self.taught.add(frozenset(sample.state.facts))
         self.learned = len(self.taught)
 
-    def _train(self) -> bool:
+    def _train(self) -> tuple[Standing, Path] | None:
         """Trains every variant from the best model on; keeps the best of all, if it is better than that."""
-        found = False
+        best, found = self.best, None
         ways = product(self.data.items(), self.config.variants)
         start = _parameters(next(iter(self.data.values())), self.best_path)
         for (rule, data), variant in ways:
             learned = self._trained(data, variant, start)
             for mix in self.config.mixes:
                 mixed = (start + np.float32(mix) * (learned - start)).astype(np.float32)
-                name = f"round-{self.round + 1:02d}-{rule}-{variant}-{mix:g}.asnet"
-                path = self.out / "models" / name
+                path = self.out / "models" / f"{self._prefix}{rule}-{variant}-{mix:g}.asnet"
                 _write(path, with_parameters(self.model, data.trainer, mixed))
                 now = standing(self._exams(self.examiner, path))
-                if now.is_better(self.best):
-                    self.best, self.best_path, found = now, path, True
+                if now.is_better(best):
+                    best, found = now, (now, path)
         return found
 
     def _trained(self, data: TrainingData, variant: Variant, start: Floats) -> Floats:

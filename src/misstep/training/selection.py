@@ -66,6 +66,11 @@ class Candidate:
         return self.epoch == 0
 
     @property
+    def is_logged(self) -> bool:
+        """Whether a log of its training tells its loss or epoch."""
+        return self.loss is not None or self.epoch is not None
+
+    @property
     def file(self) -> str:
         """The file alone."""
         return self.policy.partition(":")[2]
@@ -116,6 +121,11 @@ class Selection:
     limit: str | None = None
     """Which one: `seconds` or `memory`."""
 
+    @property
+    def unlogged(self) -> int:
+        """Of how many checkpoints neither the loss nor the epoch is known, so that one may be untrained."""
+        return sum(not each.candidate.is_logged for each in self.ranking)
+
     def as_json(self, criterion: Criterion) -> dict[str, Any]:
         """One object: the best by a criterion, the ranking by score, and how sure it is."""
         return {
@@ -125,6 +135,7 @@ class Selection:
             "choices": {name: each.candidate.file for name, each in self.choices.items()},
             "tasks": self.tasks,
             "same_as_first": self.same,
+            "unlogged": self.unlogged,
             "against_runner_up": None if self.runner_up is None else asdict(self.runner_up),
             "failed": self.failed,
             "left": self.left,

@@ -82,6 +82,11 @@ class Change:
     cost_before: float
     """Of the runs from states that both solve."""
     cost_after: float
+    initial_before: float = 0.0
+    """Of the runs from initial states that both solve; these states are not among the others."""
+    initial_after: float = 0.0
+    lost: int = 0
+    """States that were solved and are not solved any more, initial states among them."""
 
     @property
     def worse(self) -> tuple[str, ...]:
@@ -97,6 +102,35 @@ class Change:
         if after.bugs > before.bugs:
             found.append(f"it has {counted(after.bugs, 'proven bug')} instead of {before.bugs}")
         return tuple(found)
+
+    @property
+    def why_not(self) -> tuple[str, ...]:
+        """What speaks against the new version; empty where it is no worse in anything and better in something."""
+        before, after = self.before, self.after
+        if not before.states:
+            return ("no state was left to compare the two on",)
+        if self.worse:
+            return self.worse
+        if (after.solved_tasks, after.solved_states, -after.bugs) != (
+            before.solved_tasks,
+            before.solved_states,
+            -before.bugs,
+        ):
+            return ()
+        return self._why_no_cheaper()
+
+    def _why_no_cheaper(self) -> tuple[str, ...]:
+        """Where all numbers are equal, lower cost decides, but not at the price of a state."""
+        same = "it solves no more tasks and no more states, and has no fewer proven bugs"
+        if self.lost:
+            are = "is" if self.lost == 1 else "are"
+            return (same, f"{counted(self.lost, 'state')} that the old policy solves {are} unsolved now")
+        old, new = self.cost_before + self.initial_before, self.cost_after + self.initial_after
+        if new < old:
+            return ()
+        if new == old:
+            return (same, f"its runs cost as much as before ({new:.12g} together)")
+        return (same, f"its runs cost {new:.12g} together instead of {old:.12g}")
 
     def as_json(self) -> dict[str, Any]:
         """One plain object."""
@@ -149,7 +183,9 @@ def change(
     states = [pair for pairs_of_task in by_task for pair in pairs_of_task]
     net = [sum(map(_is_fixed, each)) - sum(map(_is_forgotten, each)) for each in by_task]
     better, worse = sum(each > 0 for each in net), sum(each < 0 for each in net)
-    both = [(a.cost, b.cost) for a, b in states if a.cost is not None and b.cost is not None]
+    both = _both([(a.cost, b.cost) for a, b in states])
+    starts = [(first.initial, second.initial) for first, second in zip(before, after, strict=True)]
+    both_starts = _both(starts)
     correlation = cluster_correlation([_column(old), _column(new)])
     return Change(
         _with_effective(_standing(before, [list(each.values()) for each in old]), old, correlation),
@@ -163,7 +199,15 @@ def change(
         both_solved=len(both),
         cost_before=sum(cost for cost, _ in both),
         cost_after=sum(cost for _, cost in both),
+        initial_before=sum(cost for cost, _ in both_starts),
+        initial_after=sum(cost for _, cost in both_starts),
+        lost=sum(a.cost is not None and b.cost is None for a, b in states)
+        + sum(a is not None and b is None for a, b in starts),
     )
+
+
+def _both(costs: Sequence[tuple[float | None, float | None]]) -> list[tuple[float, float]]:
+    return [(a, b) for a, b in costs if a is not None and b is not None]
 
 
 def _is_fixed(pair: tuple[_State, _State]) -> bool:
