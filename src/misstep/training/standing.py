@@ -186,10 +186,10 @@ def change(
     both = _both([(a.cost, b.cost) for a, b in states])
     starts = [(first.initial, second.initial) for first, second in zip(before, after, strict=True)]
     both_starts = _both(starts)
-    correlation = cluster_correlation([_column(old), _column(new)])
+    alike = _likeness(old, new)
     return Change(
-        _with_effective(_standing(before, [list(each.values()) for each in old]), old, correlation),
-        _with_effective(_standing(after, [list(each.values()) for each in new]), new, correlation),
+        _with_effective(_standing(before, [list(each.values()) for each in old]), old, alike),
+        _with_effective(_standing(after, [list(each.values()) for each in new]), new, alike),
         fixed=sum(map(_is_fixed, states)),
         forgotten=sum(map(_is_forgotten, states)),
         unsolved=sum(_is_forgotten(pair) and pair[1].cost is None for pair in states),
@@ -218,23 +218,38 @@ def _is_forgotten(pair: tuple[_State, _State]) -> bool:
     return pair[0].cleared and pair[1].bug
 
 
-def _column(tasks: Sequence[dict[int, _State]]) -> list[tuple[int, int]]:
-    """Bugs and states of each task."""
-    return [(sum(state.bug for state in states.values()), len(states)) for states in tasks]
+# An estimate from few tasks is often far too low; two standard errors make up for that (see `cluster_correlation`).
+_STANDARD_ERRORS = 2.0
 
 
-def _with_effective(
-    found: Standing, tasks: Sequence[dict[int, _State]], correlation: float | None
-) -> Standing:
+def _likeness(*tests: Sequence[dict[int, _State]]) -> float:
+    """How alike states of a task are: those that are proven bugs, or those that may be bugs, whichever is more.
+
+    Unknown states count both ways in a rate, and often all states of a hard task are unknown. Where nothing can be
+    measured, they count as all alike.
+    """
+    ways = (
+        [[(sum(state.bug for state in task.values()), len(task)) for task in tasks] for tasks in tests],
+        [
+            [(sum(not state.cleared for state in task.values()), len(task)) for task in tasks]
+            for tasks in tests
+        ],
+    )
+    found = [cluster_correlation(columns, standard_errors=_STANDARD_ERRORS) for columns in ways]
+    return max(1.0 if each is None else each for each in found)
+
+
+def _with_effective(found: Standing, tasks: Sequence[dict[int, _State]], alike: float) -> Standing:
     """How many independent states say as much: states of one walk are alike, and so are states of one task.
 
-    The smaller number counts. Where it cannot be measured how alike states of a task are, a task counts as one
-    state; with a single task the rate is about the states of this task, so that only walks matter.
+    The smaller number counts. With a single task the rate is about the states of this task, so that only walks
+    matter.
     """
     walks = sum(
         effective_size(
             {at: state.bug for at, state in states.items()},
             {at: state.parent for at, state in states.items()},
+            unknown={at for at, state in states.items() if not (state.bug or state.cleared)},
         )
         for states in tasks
         if states
@@ -242,8 +257,7 @@ def _with_effective(
     sizes = [len(states) for states in tasks if states]
     if len(sizes) < 2:
         return replace(found, effective=walks)
-    clusters = clustered_size(sizes, 1.0 if correlation is None else correlation)
-    return replace(found, effective=min(walks, clusters))
+    return replace(found, effective=min(walks, clustered_size(sizes, alike)))
 
 
 def _states(exam: Exam, parents: Parents | None = None) -> list[_State]:
