@@ -75,6 +75,7 @@ def test_from_the_file_to_the_table(folder: Path) -> None:
         "failed": 0,
         "left": 0,
         "bugs": ended.json["bugs"],
+        "without_answers": 0,
         "limits_hit": [],
         "out": out,
     }

@@ -293,6 +293,8 @@ def test_campaigns_are_not_green_because_of_the_others(
     said = " ".join(out.split())
     assert re.search(r"no answer 1 job \(\S*corridor, \S*:raises\)", said)
     assert "gave no usable answer in half" in said
+    _, out, _ = command("campaign", "status", str(tmp_path / "nightly"), "--json")
+    assert json.loads(out)["without_answers"] == 1
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -165,6 +165,8 @@ def _dry_run(coordinator: "Coordinator", slots: int, *, json: bool) -> int:
 
 
 def _counts_json(database: "Database") -> dict[str, object]:
+    from misstep.campaign.groups import is_dead_job
+
     counts = database.counts()
     return {
         "jobs": sum(counts.values()),
@@ -172,6 +174,7 @@ def _counts_json(database: "Database") -> dict[str, object]:
         "failed": counts["failed"],
         "left": counts["waiting"] + counts["running"],
         "bugs": database.bugs(),
+        "without_answers": sum(map(is_dead_job, database.rows())),
     }
 
 
