@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from misstep.campaign.database import DONE, FAILED, Row
+from misstep.campaign.database import DONE, FAILED, Database, Row
 from misstep.errors import InputError
 from misstep.explain.rates import Rate
 from misstep.statistics import CONFIDENCE, Interval, rate_bounds
@@ -92,6 +92,19 @@ def is_dead_job(row: Row) -> bool:
     """Whether a job is done and says nothing, since the policy gave hardly an answer."""
     found = row.result
     return found is not None and is_mostly_unanswered(found.unanswered, found.runs or found.tested)
+
+
+def job_counts(database: Database) -> dict[str, int]:
+    """How far a campaign is, under the names that JSON objects have for it."""
+    counts = database.counts()
+    return {
+        "jobs": sum(counts.values()),
+        "done": counts["done"],
+        "failed": counts["failed"],
+        "left": counts["waiting"] + counts["running"],
+        "bugs": database.bugs(),
+        "without_answers": sum(map(is_dead_job, database.rows())),
+    }
 
 
 def grouped(rows: Iterable[Row], by: Sequence[str]) -> list[Group]:

@@ -15,7 +15,6 @@ from misstep.reports.status import StatusLine
 
 if TYPE_CHECKING:
     from misstep.campaign.coordinator import Coordinator, Progress
-    from misstep.campaign.database import Database
     from misstep.campaign.engine import Engine
 
 campaign = App(name="campaign")
@@ -135,6 +134,7 @@ def _run(coordinator: "Coordinator", engine: "Engine", *, quiet: bool) -> bool:
 
 def _dry_run(coordinator: "Coordinator", slots: int, *, json: bool) -> int:
     from misstep.campaign.cost import Costs
+    from misstep.campaign.groups import job_counts
     from misstep.campaign.words import duration, prediction_words
 
     asked, new = coordinator.prepare()
@@ -143,7 +143,7 @@ def _dry_run(coordinator: "Coordinator", slots: int, *, json: bool) -> int:
     left, most = costs.left(coordinator.database), costs.most(coordinator.database)
     if json:
         emit_json(
-            _counts_json(coordinator.database)
+            job_counts(coordinator.database)
             | {
                 "new": new,
                 "predicted_seconds": None if left is None else left / slots,
@@ -164,22 +164,8 @@ def _dry_run(coordinator: "Coordinator", slots: int, *, json: bool) -> int:
     return ExitCode.NOTHING_FOUND
 
 
-def _counts_json(database: "Database") -> dict[str, object]:
-    from misstep.campaign.groups import is_dead_job
-
-    counts = database.counts()
-    return {
-        "jobs": sum(counts.values()),
-        "done": counts["done"],
-        "failed": counts["failed"],
-        "left": counts["waiting"] + counts["running"],
-        "bugs": database.bugs(),
-        "without_answers": sum(map(is_dead_job, database.rows())),
-    }
-
-
 def _sum_up(coordinator: "Coordinator", *, is_whole: bool, json: bool, quiet: bool) -> int:
-    from misstep.campaign.groups import BY, grouped, is_dead_job, totals
+    from misstep.campaign.groups import BY, grouped, is_dead_job, job_counts, totals
     from misstep.campaign.words import failure_lines, group_table
     from misstep.reports.text import table_width
     from misstep.support.command import command
@@ -188,7 +174,7 @@ def _sum_up(coordinator: "Coordinator", *, is_whole: bool, json: bool, quiet: bo
     counts = database.counts()
     if json:
         limits = [] if is_whole else ["seconds"]
-        emit_json(_counts_json(database) | {"limits_hit": limits, "out": str(coordinator.plan.out)})
+        emit_json(job_counts(database) | {"limits_hit": limits, "out": str(coordinator.plan.out)})
     else:
         say(*group_table(grouped(database.rows(), BY), BY, width=table_width()), "")
         say(*failure_lines(database.rows()), hang=10)

@@ -55,6 +55,7 @@ def status(what: What, /, *, out: Out = None, json: Json = False, quiet: Quiet =
     """
     from misstep.campaign.coordinator import is_running
     from misstep.campaign.cost import Costs
+    from misstep.campaign.groups import job_counts
     from misstep.campaign.words import duration, failure_lines
 
     with _database(what, out, quiet=quiet) as database:
@@ -64,14 +65,10 @@ def status(what: What, /, *, out: Out = None, json: Json = False, quiet: Quiet =
         if json:
             emit_json(
                 {
-                    "jobs": sum(counts.values()),
-                    "done": counts["done"],
-                    "failed": counts["failed"],
-                    "left": counts["waiting"] + counts["running"],
+                    **job_counts(database),
                     "running": counts["running"] if running else 0,
                     "is_running": running,
                     "no_longer_asked": dropped,
-                    "bugs": database.bugs(),
                     "seconds_left": left,
                     "out": str(database.path.parent),
                 }
