@@ -31,8 +31,11 @@ def test_a_page_has_the_numbers_of_its_files(page: Path) -> None:
 
 
 def test_every_file_of_numbers_has_a_page() -> None:
-    stems = {file.stem.rpartition("-")[0] for file in RESULTS.glob("*.csv")}
+    stems = {file.stem.rpartition("-")[0] for file in RESULTS.glob("reproduce-*.csv")}
     assert stems == {page.stem for page in PAGES}
+    pages = "\n".join(page.read_text(encoding="utf-8") for page in RESULTS.parent.glob("*.md"))
+    others = {file.name for file in RESULTS.iterdir() if not file.name.startswith("reproduce-")}
+    assert others and all(f"results/{name}" in pages for name in others)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
