@@ -475,7 +475,7 @@ class Lab(Knowledge[State]):
 def policy_cost(run: Run, *, rest: float = 0.0) -> Bound:
     """What a run proves about the policy's cost; `rest` is an admissible estimate for where it was cut off.
 
-    A loop, a dead end, no answer and an illegal one prove that the goal is never reached (SEMANTICS). Where
+    A loop, a dead end, no answer and an illegal one prove that the goal is never reached. Where
     the policy failed to answer, nothing is proven about what it would have done.
     """
     if run.outcome == "solved":

@@ -1,7 +1,7 @@
 """The walk of one test through the modules: in which order they are entered, how often control changes.
 
 `python -m tests.golden.walk` prints it and keeps it in walk_task.txt and walk_model.txt. Reading PDDL is left
-out: it is a world of its own. A newcomer should recognise the line of DESIGN in it: task, fuzz, cases, run,
+out: it is a world of its own. A newcomer should recognise the line of a test in it: task, fuzz, cases, run,
 claims, judge, findings, record, report.
 """
 

@@ -57,7 +57,7 @@ class FailingPolicy(RandomPolicy):
 
 
 def simulate(case: Case, policy: RandomPolicy, start: fdr.State, max_steps: int) -> tuple[str, int, int]:
-    """Outcome, steps and cost by the words of SEMANTICS."""
+    """Outcome, steps and cost as a run is defined."""
     task = case.reference
     state, cost, seen = start, 0, {start}
     for step in range(max_steps + 1):

@@ -85,7 +85,7 @@ class SizeResult:
         return running_bounds(self.bugs, self.cleared, self.unknown, confidence=self.confidence)
 
     def as_json(self) -> dict[str, Any]:
-        """As INTERFACE.md says, and the counts."""
+        """One size in what `misstep scale --json` prints, with the counts."""
         counts = {**asdict(self), "unknown": self.unknown}
         del counts["confidence"]
         return {**counts, "coverage": list(self.coverage), "bug_rate": list(self.bug_rate)}

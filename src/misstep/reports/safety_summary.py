@@ -1,4 +1,4 @@
-"""The result of a test on a JANI model as JSON (INTERFACE.md) and as a few lines for people."""
+"""The result of a test on a JANI model as JSON and as a few lines for people."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The result of a test as JSON (INTERFACE.md) and as a few lines for people."""
+"""The result of a test as JSON and as a few lines for people."""
 
 import math
 from collections.abc import Sequence

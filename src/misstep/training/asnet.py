@@ -60,7 +60,7 @@ class TrainingResult:
     """`seconds` or `memory` where that was used up before training had ended."""
 
     def as_json(self) -> dict[str, object]:
-        """As INTERFACE.md says."""
+        """What `misstep train asnet --json` prints."""
         told = {each.name: getattr(self, each.name) for each in fields(TrainingResult)}
         return {**told, "final": str(self.final), "models": str(self.models)}
 

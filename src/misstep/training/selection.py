@@ -92,7 +92,7 @@ class Ranked:
     decides nothing and was not looked at."""
 
     def as_json(self) -> dict[str, Any]:
-        """As INTERFACE.md says, and a little more."""
+        """One policy in what `misstep select --json` prints."""
         return {
             "policy": self.candidate.file,
             "score": self.score,

@@ -25,7 +25,7 @@ class Outcome:
     """False where the time was up before all tests were made; the same order goes on."""
 
     def as_json(self) -> dict[str, Any]:
-        """As INTERFACE.md says."""
+        """What `misstep reproduce --json` prints."""
         limits = [] if self.is_whole else ["seconds"]
         return {"rows": self.rows, "limits_hit": limits, "out": str(self.out)}
 
